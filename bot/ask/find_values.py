@@ -114,6 +114,7 @@ _STEPS = (
     "update",
     "lineno",
     "line",
+    "process",
 )
 
 
@@ -148,7 +149,8 @@ def _with_all(picker: Picker) -> Sequence[Line]:
     if not 1 <= len(words) <= MAX_WORDS:
         return ()
     patterns = [re.compile(re.escape(word.encode()), re.IGNORECASE) for word in sorted(words)]
-    return seek(picker.subject.parsed, patterns, "a name").lines
+    longest = max(sorted(words), key=len).encode()
+    return seek(picker.subject.parsed, patterns, "a name", words=(longest,)).lines
 
 
 def asked_words(picker: Picker) -> frozenset[str]:
