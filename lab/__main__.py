@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab.check import check
 from lab.errors import LabError
-from lab.kinds import FAULTS
+from lab.fault_kinds import FAULTS
 from lab.make import Order, abilities, label_all, make
 
 

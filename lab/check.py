@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lab.kinds import FAULTS
+from lab.fault_kinds import FAULTS
 from lab.messages import read_lines, read_messages
 from lab.settings import SETTINGS, Settings
 

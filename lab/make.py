@@ -18,8 +18,8 @@ from lab import journal, launch, slurm
 from lab.cgroups import open_group
 from lab.cluster import may_use_namespaces, sweep
 from lab.errors import LabError
+from lab.fault_kinds import FAULTS, HEALTHY, RESUMED
 from lab.files import write_corpus
-from lab.kinds import FAULTS, HEALTHY, RESUMED
 from lab.labels import truth_of
 from lab.model import COMPILER, CPU, MEMORY, NETNS, Fault, PlannedJob
 from lab.plan import plan_jobs

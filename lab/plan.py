@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from lab.errors import LabError
-from lab.kinds import FAULTS
+from lab.fault_kinds import FAULTS
 from lab.model import Fault, PlannedJob
 from lab.settings import RESUMES, SETTINGS, Settings
 

@@ -44,6 +44,10 @@ WHOLE_PROGRAMS = (
     "test_watch_service.py",
 )
 
+# Slow as well, in one process and so without a second try: they answer questions about real jobs, test what measures
+# us, or read all of the house. Of one test in ten they took 13.8 of 39.6 s of CPU (docs/LOG.md, 2026-11-26).
+NOT_BETWEEN_EDITS = ("ask", "benchmarks", "test_door.py", "test_headlines.py", "test_natural.py")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whole programs are slow, and get a second try. The longest measurement comes first: last, it would run alone.
@@ -52,7 +56,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     needed it, and its cause is to be found. What runs inside one process has one try: same input, same bytes.
     """
     for item in items:
-        if set(item.path.relative_to(item.config.rootpath).parts) & set(WHOLE_PROGRAMS):
+        parts = set(item.path.relative_to(item.config.rootpath).parts)
+        if parts & set(NOT_BETWEEN_EDITS):
+            item.add_marker(pytest.mark.slow)
+        if parts & set(WHOLE_PROGRAMS):
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: item.path.name != "test_growth.py")

@@ -158,6 +158,36 @@ def test_no_class_name_stands_twice_in_bot() -> None:
     assert sorted({name for name in names if names.count(name) > 1} - NAMED_IN_SCHEMAS) == []
 
 
+LONGEST_FILE, LONGEST_FUNCTION = 400, 60  # lines, with docstrings; what is longer is split by meaning
+# What such a file holds is told by no folder: it has a noun of the field beside it, or in its place.
+SAY_NOTHING = {
+    "beside", "choose", "data", "done", "found", "general", "given", "held", "helpers", "hold", "kept", "kinds", "look",
+    "meant", "misc", "parts", "pick", "read", "reading", "rows", "said", "say", "stuff", "told", "utils", "wanted",
+    "whole", "words",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_no_file_is_called_by_a_word_that_says_nothing(package: str) -> None:
+    """Folder and file say what is in it: whoever looks for something finds it by names alone."""
+    assert [path for path in modules(package) if path.stem in SAY_NOTHING] == []
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_files_and_functions_are_short(package: str) -> None:
+    """A function fits on a screen, and a file can be read at once: else it holds two things."""
+    files = [path for path in modules(package) if len(path.read_text(encoding="utf-8").splitlines()) > LONGEST_FILE]
+    functions = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in modules(package)
+        for node in tree(path)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
+    ]
+
+    assert (files, functions) == ([], [])
+
+
 def stands_on(path: Path) -> Iterator[str]:
     """The modules that a file imports, and whatever is imported from them, in case it is a module too."""
     for node in tree(path):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lab.cluster import Cluster
+from lab.fault_kinds import FAULTS
 from lab.files import lay_out, write_corpus
-from lab.kinds import FAULTS
 from lab.model import CANCELLED, COMPLETED, Fault, PlannedJob, Site
 from lab.plan import plan_jobs
 from lab.settings import SETTINGS

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lab.check import check
-from lab.kinds import FAULTS, HEALTHY
+from lab.fault_kinds import FAULTS, HEALTHY
 from lab.labels import last_iteration, truth_of
 from lab.model import PlannedJob
 from lab.settings import SETTINGS

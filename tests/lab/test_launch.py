@@ -8,8 +8,8 @@ import pytest
 from lab import journal, launch, slurm
 from lab.cluster import Cluster
 from lab.errors import LabError
+from lab.fault_kinds import FAULTS, HEALTHY
 from lab.files import lay_out, write_corpus
-from lab.kinds import FAULTS, HEALTHY
 from lab.make import missing_for
 from lab.model import Fault, PlannedJob, Site
 from lab.processes import EXITED

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from lab.errors import LabError
-from lab.kinds import FAULTS
+from lab.fault_kinds import FAULTS
 from lab.plan import SHARE, plan_jobs
 from lab.settings import RESUMES, SETTINGS
 

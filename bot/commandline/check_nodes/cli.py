@@ -9,6 +9,15 @@ import typer
 if TYPE_CHECKING:
     from bot.commandline.check_nodes.run import NodeRunner
 
+AtOnce = Annotated[
+    str,
+    typer.Option("--at-once", metavar="N", help="Nodes that are busy with checks at a time, or all; else a tenth."),
+]
+Verdicts = Annotated[
+    list[Path] | None,
+    typer.Option("--verdicts", metavar="FILE", help="What sinfo -R, scontrol or kubectl printed; may come often."),
+]
+
 
 def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has options
     nodes: Annotated[
@@ -33,14 +42,8 @@ def check_nodes(  # noqa: PLR0913 a command has as many arguments as it has opti
     seconds: Annotated[
         float, typer.Option("--seconds", min=1, max=600, metavar="N", help="Until a gather counts as failed.")
     ] = 30.0,
-    at_once: Annotated[
-        str,
-        typer.Option("--at-once", metavar="N", help="Nodes that are busy with checks at a time, or all; else a tenth."),
-    ] = "",
-    verdicts: Annotated[
-        list[Path] | None,
-        typer.Option("--verdicts", metavar="FILE", help="What sinfo -R, scontrol or kubectl printed; may come often."),
-    ] = None,
+    at_once: AtOnce = "",
+    verdicts: Verdicts = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Run checks on nodes that you name: tools that exist, pairs, bits.
