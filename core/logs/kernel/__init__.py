@@ -12,8 +12,6 @@
 
 ``core.logs.lines`` is the specification, and ``core.logs.wraps.line_forms`` of the last one; tests/core/test_kernel.py
 and tests/core/wraps/test_forms.py hold them together.
-
-The files here keep their names: numba's cache holds them, and one that names a module that is gone cannot be read.
 """
 
 import hashlib
