@@ -160,7 +160,7 @@ def asked_words(picker: Picker) -> frozenset[str]:
     asking = [match[0] for way in _WAYS for match in way_of(way).finditer(text)]
     asking += [match[0] for match in SPOKEN_CLOCK.finditer(question.text)]
     asking += [match[1] for match in COUNTER.finditer(question.text) if match[1]]
-    left = (picker.words - terms_of(f"{' '.join(asking)} {_GENERAL}")) or picker.words
+    left = picker.words - terms_of(f"{' '.join(asking)} {_GENERAL}")  # of "and at step 28?" nothing is left
     known = frozenset(word for word in left if any(picker.often[term] for term in (word, *same(word))))
     return known if picker.weight(known) >= KNOWN * picker.weight(left) else left
 

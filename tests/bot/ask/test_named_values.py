@@ -79,6 +79,7 @@ def subject() -> Subject:
         ("wie viele traces waren es?", "traces: 600."),
         ("why did the read on gpu02 take so long?", ""),
         ("which entropy at step 3?", ""),
+        ("and at iteration 28?", ""),
     ],
 )
 def test_a_value_is_asked_for_by_its_words(text: str, says: str, subject: Subject) -> None:
