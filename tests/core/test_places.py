@@ -5,7 +5,7 @@ import pytest
 from core.diagnose import diagnose
 from core.job import Status
 from core.model import Scope
-from tests.support.jobs import at, job, lines, parse, steps
+from tests.support.jobs import at, job, lines, parse, raised, steps
 
 AGENT = "torch/distributed/elastic/multiprocessing/api.py"  # of PyTorch 2.13
 WATCHDOG = (
@@ -164,3 +164,13 @@ def test_ranks_that_one_voice_introduces_are_on_the_machines_that_it_names() -> 
 
     assert parse(one).nodes == ("z01", "z02", "z03", "z04")
     assert [node.node for node in diagnose(one, []).nodes] == ["z03"]
+
+
+def test_a_full_disk_of_the_only_machine_is_that_of_all_its_ranks() -> None:
+    """Rank 0 is the one that saves."""
+    full = raised("OSError: [Errno 28] No space left on device")
+    one = job({"train.log": lines(*steps(40), *full, *asked(7533, 7534, 7535), *report(0, 0, 1, 7532))})
+    found = diagnose(one, [])
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+    assert "a file system was full" in found.headline

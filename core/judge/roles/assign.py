@@ -11,7 +11,7 @@ from core.judge.exits import Exits
 from core.judge.roles.echoes import clear_echoes
 from core.judge.roles.endings import clear_endings
 from core.judge.roles.kills import clear_kills
-from core.judge.roles.met_alone import blame_who_met_it_alone
+from core.judge.roles.met_alone import blame_no_rank_for_its_machine, blame_who_met_it_alone
 from core.judge.roles.named_peers import clear_named_peers
 from core.judge.roles.silent_exits import promote_silent_exits
 from core.judge.roles.silent_jobs import weigh_last_words, weigh_silence, weigh_the_only_other
@@ -34,4 +34,5 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = weigh_stops(parsed, candidates, exits)
     candidates = promote_first_stop(table, candidates)
     candidates = blame_who_met_it_alone(parsed, candidates)
+    candidates = blame_no_rank_for_its_machine(parsed, candidates)
     return tuple(promote_silent_exits(parsed, candidates, exits))

@@ -1,4 +1,4 @@
-"""What nobody is to blame for where all meet it, and who meets it alone: credentials that one machine has."""
+"""What nobody is to blame for where all meet it, and who meets it alone: credentials that one machine has, its disk."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,5 +31,17 @@ def blame_who_met_it_alone(parsed: Parsed, candidates: Sequence[Candidate]) -> S
         return candidates
     return [
         replace(candidate, fact=replace(candidate.fact, blame=Blame.SELF)) if met_alone(candidate) else candidate
+        for candidate in candidates
+    ]
+
+
+def blame_no_rank_for_its_machine(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates; of a job on one machine a full disk is that of all its ranks, whichever of them wrote."""
+    if parsed.unit != "rank" or not parsed.launched.is_one_machine:
+        return candidates
+    return [
+        replace(candidate, fact=replace(candidate.fact, blame=Blame.NOBODY))
+        if candidate.fact.kind == Kind.DISK_FULL
+        else candidate
         for candidate in candidates
     ]
