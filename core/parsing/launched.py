@@ -18,6 +18,7 @@ from core.processes import MAX_REPORTS, NamedProcess, process_of
 
 _REPORT = "ChildFailedError: first failure"  # as core.logs.blocks.torchrun calls it
 MIN_PROCESSES = 2  # of one alone nobody is told apart
+MAX_LOCAL = 1024  # processes of one machine; the largest have 192 cores, and a log may claim any number
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Launched:
     @property
     def ranks(self) -> range:
         """All ranks of the only machine; none where that is not told, or of one alone."""
-        return range(self.count if self.is_one_machine and self.count >= MIN_PROCESSES else 0)
+        return range(self.count if self.is_one_machine and MIN_PROCESSES <= self.count <= MAX_LOCAL else 0)
 
     def homes(self, ranks: Collection[int]) -> dict[str, tuple[int, ...]]:
         """All ranks of each machine; none unless the launchers of all machines report, of several.
@@ -50,7 +51,7 @@ class Launched:
         firsts = sorted((first, host) for host, first in self.first_of_host.items())
         each = firsts[1][0] if len(firsts) > 1 else 0
         is_whole = [first for first, _ in firsts] == [place * each for place in range(len(firsts))]
-        if not each or not is_whole or max(ranks, default=0) >= each * len(firsts):
+        if not 0 < each <= MAX_LOCAL or not is_whole or max(ranks, default=0) >= each * len(firsts):
             return {}
         return {host: tuple(range(first, first + each)) for first, host in firsts}
 

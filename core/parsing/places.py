@@ -59,9 +59,8 @@ def _with_silent_ranks(table: EventTable, launched: Launched, manifest: Manifest
 
     Ranks count from 0 on: where all but few from there to the last one spoke, those did not.
     """
-    spoke = set(table.ranks)
-    everyone = set(range(max(spoke, default=-1) + 1))
-    ranks = spoke | set(launched.ranks) | (everyone if len(everyone - spoke) <= few_of(len(everyone)) else set())
+    spoke, total = set(table.ranks), max(table.ranks, default=-1) + 1
+    ranks = spoke | set(launched.ranks) | (set(range(total)) if total - len(spoke) <= few_of(total) else set())
     if ranks == spoke:
         return manifest
     homes = {rank_called(rank): (rank,) for rank in sorted(ranks)}
@@ -78,12 +77,11 @@ def _with_silent_ranks_of_nodes(table: EventTable, manifest: Manifest) -> dict[s
     counts = Counter(homes.values())
     each = max(counts.values(), default=0)
     total = each * len(counts)
-    lacking = set(range(total)) - set(homes)
+    lacking = total - len(homes)
     blocks = {(rank // each, node) for rank, node in homes.items()}
     if (
         len(homes) != len(spoke)
-        or not lacking
-        or len(lacking) > few_of(total)
+        or not 0 < lacking <= few_of(total)
         or not len(blocks) == len(counts) == len({block for block, _ in blocks}) > 1
         or (manifest.world_size or total) != total
     ):

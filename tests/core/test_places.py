@@ -174,3 +174,13 @@ def test_a_full_disk_of_the_only_machine_is_that_of_all_its_ranks() -> None:
 
     assert (found.scope, found.nodes) == (Scope.JOB, ())
     assert "a file system was full" in found.headline
+
+
+def test_a_log_that_claims_any_number_of_processes_is_not_believed() -> None:
+    """Nothing is counted up to it."""
+    huge = 10**17
+    said = [*steps(9), *report(huge, huge, -9, 7533), *labelled(0, 999_999)]
+    many = [line.replace("gpu-1", f"gpu-{n}") for n in (1, 2) for line in report(n * huge, 0, -6, 70 + n)]
+
+    assert parse(job({"train.log": lines(*said)})).nodes == ("rank 0", "rank 999999")
+    assert parse(job({"train.log": lines(*steps(9), *many)})).nodes == ()
