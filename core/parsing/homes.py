@@ -102,6 +102,40 @@ def introduced_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[st
     return {}
 
 
+# NCCL, src/init.cc (2.21): "comm 0x55d0 rank 5 nranks 8 cudaDev 1 busId 41000 commId 0x9f3b - Init COMPLETE"
+_OF_COMMUNICATOR = re.compile(r"\brank (\d{1,6}) nranks (\d{1,6}) ")
+
+
+def communicator_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, tuple[int, ...]]:
+    """The ranks of each node, from what NCCL says there when it sets up the communicator of all ranks.
+
+    None unless that has a line for each of its ranks, on one node each; smaller communicators count their own ranks.
+    """
+    events = [
+        event
+        for event, template in enumerate(table.templates)
+        if _OF_COMMUNICATOR.search(template.sample.replace("<NUM>", "0"))
+    ]
+    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
+    homes: dict[int, dict[int, set[str]]] = {}
+    for row, text in read_rows(files, table, rows).items():
+        node, match = table.origins[table.voice[row]].node, _OF_COMMUNICATOR.search(text)
+        if node and match:
+            homes.setdefault(int(match[2]), {}).setdefault(int(match[1]), set()).add(node)
+    count = max(homes, default=0)
+    of_rank = homes.get(count, {})
+    if (
+        sorted(of_rank) != list(range(len(of_rank)))
+        or len(of_rank) != count
+        or any(len(own) > 1 for own in of_rank.values())
+    ):
+        return {}
+    nodes: dict[str, list[int]] = {}
+    for rank, own in sorted(of_rank.items()):
+        nodes.setdefault(next(iter(own)), []).append(rank)
+    return {node: tuple(nodes[node]) for node in sorted(nodes)}
+
+
 def names_only_tasks(table: EventTable) -> bool:
     """Whether the only nodes that are known are tasks of srun's."""
     return bool(table.nodes) and set(table.nodes) <= set(map(task_called, range(MAX_REPORTS)))

@@ -8,7 +8,14 @@ from core.events.build import with_homes, with_ranks_as_nodes
 from core.events.table import EventTable
 from core.job import LogFile, Manifest
 from core.logs.voices import is_actor, rank_called
-from core.parsing.homes import find_homes, introduced_homes, names_only_tasks, reported_homes, told_homes
+from core.parsing.homes import (
+    communicator_homes,
+    find_homes,
+    introduced_homes,
+    names_only_tasks,
+    reported_homes,
+    told_homes,
+)
 from core.parsing.identities import find_names
 from core.parsing.launched import NOBODY_LAUNCHED, Launched, find_launched
 from core.shares import few_of
@@ -34,12 +41,15 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
     if homeless or names_only_tasks(table):
         homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
         table, homeless = with_homes(table, homes) if homes else table, homeless and not homes
+    hosts = communicator_homes(table, files) if homeless else {}
+    if hosts and set(hosts) <= set(manifest.nodes or hosts):
+        table, manifest = _on_hosts(table, hosts, manifest)
+        homeless = False
     nameless = homeless and not manifest.nodes
     unnamed = not (table.nodes or manifest.nodes)
     launched = find_launched(table, files) if nameless or unnamed else NOBODY_LAUNCHED
     if (nameless or unnamed) and (hosts := launched.homes(table.ranks)):
-        table = with_homes(table, {rank_called(rank): host for host, ranks in hosts.items() for rank in ranks})
-        manifest = replace(manifest, nodes=tuple(hosts), node_ranks=hosts)
+        table, manifest = _on_hosts(table, hosts, manifest)
         nameless = unnamed = False
     reported = reported_homes(table, files) or introduced_homes(table, files) if unnamed and not table.ranks else {}
     if reported:
@@ -52,6 +62,14 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         manifest = replace(manifest, node_ranks=whole)
     is_of_actors = table.nodes and all(map(is_actor, table.nodes))
     return Places(table, manifest, "rank" if nameless else "actor" if is_of_actors else "node", launched)
+
+
+def _on_hosts(
+    table: EventTable, hosts: Mapping[str, tuple[int, ...]], manifest: Manifest
+) -> tuple[EventTable, Manifest]:
+    """The table with each rank on its machine, and the manifest with all of them."""
+    home = {rank_called(rank): host for host, ranks in hosts.items() for rank in ranks}
+    return with_homes(table, home), replace(manifest, nodes=manifest.nodes or tuple(hosts), node_ranks=hosts)
 
 
 def _with_silent_ranks(table: EventTable, launched: Launched, manifest: Manifest) -> Manifest:

@@ -184,3 +184,22 @@ def test_a_log_that_claims_any_number_of_processes_is_not_believed() -> None:
 
     assert parse(job({"train.log": lines(*said)})).nodes == ("rank 0", "rank 999999")
     assert parse(job({"train.log": lines(*steps(9), *many)})).nodes == ()
+
+
+@pytest.mark.parametrize("known", [{}, {"nodes": ("gpu-07", "gpu-11", "gpu-12")}])
+def test_nccl_tells_the_machine_of_each_rank_when_it_sets_up_the_communicator_of_all(known: dict[str, object]) -> None:
+    """NCCL_DEBUG=INFO in one log of all: its lines name the machine, torch's the rank; smaller groups count anew."""
+
+    def init(rank: int, of: int, host: str) -> str:
+        return (
+            f"{host}:80{rank}:81{rank} [{rank % 4}] NCCL INFO ncclCommInitRankConfig comm 0x55d0c0a0 rank {rank} nranks"
+            f" {of} cudaDev {rank % 4} nvmlDev {rank % 4} busId 4{rank % 4}000 commId 0x9f3b1c2d - Init COMPLETE"
+        )
+
+    hosts = {rank: "gpu-07" if rank < 4 else "gpu-11" for rank in range(8)}
+    said = [*(init(rank, 8, host) for rank, host in hosts.items()), *(init(n % 2, 2, hosts[n]) for n in range(8))]
+    waited = [WATCHDOG.format(rank=rank) for rank in range(8) if rank != 5]
+    one = job({"slurm.out": lines(*said, *steps(40), *waited)}, **known)
+
+    assert [node.node for node in diagnose(one, []).nodes] == ["gpu-11"]
+    assert parse(one).job.manifest.node_ranks == {"gpu-07": (0, 1, 2, 3), "gpu-11": (4, 5, 6, 7)}
