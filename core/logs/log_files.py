@@ -152,10 +152,13 @@ class _Work:
                 self._put_together(place, number, got if here else self._reader.take(got))
 
     def stop(self) -> None:
-        """Begin nothing more, and wait for what is under way."""
+        """Begin nothing more, and wait for what is under way here: it puts rows where this process keeps them.
+
+        What runs elsewhere is not waited for: of a cluster that went away it is never done.
+        """
         for future in self._under_way:
             future.cancel()
-        wait(self._under_way)
+        wait([future for future, (pool, _, _) in self._under_way.items() if pool is self._here])
 
     def _begin(self) -> None:
         """Give out some more; of a file that was scanned nothing waits for the last one to be scanned too."""

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import partial
@@ -63,3 +64,34 @@ def test_spans_travel_once(monkeypatch: pytest.MonkeyPatch, memory: int | None) 
     without_log = pickle.dumps(log("large.log", ""))
     assert max(len(sent) for sent in postman.sent) < len(TEXT) + len(without_log) + 1_000
     assert [rows(file) for file in found] == [rows(file) for file in read(files, 2, Heap(memory))]
+
+
+class GoneAway(Postman):
+    """Runs the first task, and is in the middle of all others for ever."""
+
+    def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if not self.sent:
+            return super().submit(task, *args, **kwargs)
+        endless: Future[Any] = Future()
+        endless.set_running_or_notify_cancel()
+        return endless
+
+
+def test_what_a_cluster_that_went_away_never_ends_is_not_waited_for() -> None:
+    """The reading ends with the error of whoever asked how far it is."""
+    files, errors = [log("a.log", TEXT), log("b.log", TEXT[:900])], list[RuntimeError]()
+
+    def lost(_: FileRows) -> None:
+        raise RuntimeError("it went away")
+
+    def reading() -> None:
+        try:
+            read_files(files, (), 2026, workers=GoneAway(), engine=scan_blocks, heap=Heap(None), progress=lost)
+        except RuntimeError as error:
+            errors.append(error)
+
+    reader = threading.Thread(target=reading, daemon=True)
+    reader.start()
+    reader.join(timeout=30)
+
+    assert [str(error) for error in errors] == ["it went away"]
