@@ -260,7 +260,8 @@ def readable_on_a_phone(stage: Stage) -> None:
     charts = stage.scene.in_thread(stage.answer, "in numbers")
     assert {"data_visualization", "data_table"} <= {block["type"] for block in charts.blocks}
     now = stage.scene.slack.snapshot()
-    (sheets,) = [file for file in now.files if file.name == "f01.pdf" and stage.answer.channel in str(file.shares)]
+    shown = {file for message in now.thread(stage.answer) for file in message.files}  # others asked of the same job
+    (sheets,) = [file for file in now.files if file.id in shown and file.name == "f01.pdf"]
     assert (sheets.data or b"").startswith(b"%PDF-")
 
 
