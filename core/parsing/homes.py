@@ -30,10 +30,16 @@ def find_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
 
 def reported_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, tuple[int, ...]]:
     """The tasks of each node, from reports of how they ended, of a job in whose logs nothing else names any node."""
+    nodes = _by_node(_homes_of_tasks(table, files))
+    return nodes if len(nodes) > 1 else {}
+
+
+def _by_node(homes: Mapping[int, str]) -> dict[str, tuple[int, ...]]:
+    """The ranks or tasks of each node, in order, from the node of each."""
     nodes: dict[str, list[int]] = {}
-    for task, node in sorted(_homes_of_tasks(table, files).items()):
-        nodes.setdefault(node, []).append(task)
-    return {node: tuple(nodes[node]) for node in sorted(nodes)} if len(nodes) > 1 else {}
+    for number, node in sorted(homes.items()):
+        nodes.setdefault(node, []).append(number)
+    return {node: tuple(nodes[node]) for node in sorted(nodes)}
 
 
 def _homes_of_tasks(table: EventTable, files: Mapping[str, LogFile]) -> dict[int, str]:
@@ -130,10 +136,7 @@ def communicator_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[
         or any(len(own) > 1 for own in of_rank.values())
     ):
         return {}
-    nodes: dict[str, list[int]] = {}
-    for rank, own in sorted(of_rank.items()):
-        nodes.setdefault(next(iter(own)), []).append(rank)
-    return {node: tuple(nodes[node]) for node in sorted(nodes)}
+    return _by_node({rank: next(iter(own)) for rank, own in of_rank.items()})
 
 
 def names_only_tasks(table: EventTable) -> bool:

@@ -5,7 +5,7 @@ import pytest
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.judge.phrase import without_head
-from core.model import Action, Confidence, Scope
+from core.model import Confidence, Scope
 from tests.support.jobs import (
     at,
     four_nodes,
@@ -13,30 +13,11 @@ from tests.support.jobs import (
     lines,
     lost,
     raised,
+    saves,
     signs_of,
     slurm,
     timed_out,
 )
-
-
-def saves(
-    ends: dict[int, int], took: dict[int, float] | None = None, speaks: tuple[int, ...] = (0, 1, 2, 3)
-) -> dict[int, list[str]]:
-    """Steps of .2 s on all ranks; every tenth saves, which ends on each rank as often as is told, of four times."""
-    said: dict[int, list[str]] = {rank: [] for rank in range(4)}
-    clock = 0.0
-    for n in range(1, 41):
-        clock += 0.2
-        for rank in range(4):
-            said[rank].append(at(clock, f"INFO step {n} loss 2.5"))
-        if n % 10 == 0:
-            for rank in range(4):
-                said[rank].append(at(clock, f"INFO dumping tensors of step {n}"))
-                lasts = (took or {}).get(rank, 0.1)
-                if n // 10 <= ends.get(rank, 4) and rank in speaks:
-                    said[rank].append(at(clock + lasts, f"INFO dumped tensors of step {n}"))
-            clock += max((took or {0: 0.1}).values())
-    return said
 
 
 @pytest.mark.parametrize("status", [Status.RUNNING, Status.UNKNOWN])
@@ -226,22 +207,6 @@ def test_what_a_launcher_says_of_most_nodes_marks_none() -> None:
 def test_a_quote_begins_with_what_was_said(text: str, shown: str) -> None:
     """Its clock, its level, its speaker and the place in the code tell nothing of the work."""
     assert without_head(text) == shown
-
-
-def test_memory_that_grew_leads_before_the_order_that_ended_the_job() -> None:
-    """Lightning says in each rank that it was told to stop; what grew is why somebody told it."""
-
-    def steps(rank: int) -> list[str]:
-        grown = [354 + (9 * max(0, n - 30) if rank == 1 else 0) for n in range(90)]
-        return [at(n, f"global_step={n} loss=2.5 rss={mb}MB") for n, mb in enumerate(grown)]
-
-    says = {rank: [*steps(rank), *(["[rank: 1] Received SIGTERM: 15"] if rank == 1 else [])] for rank in range(4)}
-    order = {"slurm.out": [at(91, "slurmstepd: error: *** STEP 7.0 ON node-1 CANCELLED AT 2026-11-21T04:01:31 ***")]}
-    found = diagnose(four_nodes(says, others=order, status=Status.CANCELLED), [])
-
-    assert found.headline.startswith("Look at node-1: its rss grew without end")
-    assert found.next is not None
-    assert (found.next.action, found.next.because[:7]) == (Action.CHECK, "Its rss")
 
 
 def test_the_only_one_that_never_came_to_what_all_others_did_once_holds_them_up() -> None:

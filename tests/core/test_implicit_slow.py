@@ -14,6 +14,7 @@ from tests.support.jobs import (
     four_nodes,
     job,
     lines,
+    saves,
 )
 
 
@@ -71,26 +72,6 @@ def test_what_takes_one_rank_far_longer_each_time_held_the_job_up() -> None:
 def test_durations_that_differ_little_or_cost_little_name_nobody(seconds: dict[int, float]) -> None:
     """Alike, three times as long, long on all."""
     assert diagnose(checkpoints(seconds), []).nodes == ()
-
-
-def saves(
-    ends: dict[int, int], took: dict[int, float] | None = None, speaks: tuple[int, ...] = (0, 1, 2, 3)
-) -> dict[int, list[str]]:
-    """Steps of .2 s on all ranks; every tenth saves, which ends on each rank as often as is told, of four times."""
-    said: dict[int, list[str]] = {rank: [] for rank in range(4)}
-    clock = 0.0
-    for n in range(1, 41):
-        clock += 0.2
-        for rank in range(4):
-            said[rank].append(at(clock, f"INFO step {n} loss 2.5"))
-        if n % 10 == 0:
-            for rank in range(4):
-                said[rank].append(at(clock, f"INFO dumping tensors of step {n}"))
-                lasts = (took or {}).get(rank, 0.1)
-                if n // 10 <= ends.get(rank, 4) and rank in speaks:
-                    said[rank].append(at(clock + lasts, f"INFO dumped tensors of step {n}"))
-            clock += max((took or {0: 0.1}).values())
-    return said
 
 
 def test_who_takes_far_longer_between_two_messages_held_the_job_up() -> None:
