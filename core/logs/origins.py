@@ -52,6 +52,7 @@ def find_origins(
         _combine(path, label, manifest, tasks_are_ranks=ranks, tasks_are_nodes=nodes)
         for path, label in zip(of_paths, labels, strict=True)
     ]
+    seen = seen if manifest.nodes else _called_after_hosts(voices, labels, seen, manifest)
     seen = _with_the_unlabelled(voices, labels, _beside_the_driver(labels, seen, manifest))
     seen = _beside_their_stem(voices, seen)
     seen = _with_what_trains(voices, labels, seen, manifest)
@@ -152,6 +153,28 @@ def _beside_the_driver(labels: Sequence[PrefixLabels], seen: list[Origin], manif
         _on(node, origin, manifest) if label.here and label.actor in actors else origin
         for label, origin in zip(labels, seen, strict=True)
     ]
+
+
+def _called_after_hosts(
+    voices: Sequence[Voice], labels: Sequence[PrefixLabels], seen: list[Origin], manifest: Manifest
+) -> list[Origin]:
+    """All that stands in a file is of the machine that it is called after, by the name that lines in it begin with.
+
+    So are files beside it that are called alike, of whose lines none may name a machine: ``hgx-041.log``.
+    """
+    after = {voice.file for voice, label in zip(voices, labels, strict=True) if label.host == _stem(voice.file)}
+    others = {voice.file for voice, label in zip(voices, labels, strict=True) if label.host} - after
+    alike = {_shape(file) for file in after}
+    homes = {voice.file: _stem(voice.file) for voice in voices if _shape(voice.file) in alike} if alike else {}
+    return [
+        _on(homes[voice.file], origin, manifest) if voice.file in homes and voice.file not in others else origin
+        for voice, origin in zip(voices, seen, strict=True)
+    ]
+
+
+def _shape(file: str) -> str:
+    """What files have in common that are called alike but for numbers."""
+    return re.sub(r"\d+", "#", strip(file))
 
 
 def _on(node: str, origin: Origin, manifest: Manifest) -> Origin:

@@ -49,3 +49,29 @@ def test_equal_collectives_name_nobody() -> None:
     node = parsed(files)
 
     assert collective_signs(node, {r: f"node-{r}" for r in range(4)}) == []
+
+
+def collectives(rank: int, group: str, enqueued: int, completed: int) -> str:
+    """What the watchdog of a rank tells of a process group."""
+    prefix = f"[PG ID 0 PG GUID {group}(default_pg) Rank {rank}]"
+    counts = f"last enqueued work: {enqueued}, last completed work: {completed}"
+    return f"[rank{rank}]: {prefix}  failure detected by watchdog at work sequence id: 49 PG status: {counts}\n"
+
+
+def test_a_rank_that_never_began_the_collective_is_named() -> None:
+    """Who has nothing under way is waited for, where the others are all in the collective behind its last one."""
+    files = {f"node-{r}/rank_{r}.log": collectives(r, "0", 48 if r == 2 else 50, 48) for r in range(4)}
+    node = parsed(files, node_ranks={f"node-{r}": [r] for r in range(4)})
+
+    (sign,) = collective_signs(node, {rank: f"node-{rank}" for rank in range(4)})
+
+    assert sign.node == "node-2"
+    assert sign.because == "rank 2 began no collective after 48; 3 others waited in the next."
+
+
+def test_each_process_group_counts_its_own_collectives() -> None:
+    """Ranks of two groups that are each at the same collective are not behind one another."""
+    files = {f"node-{r}/rank_{r}.log": collectives(r, str(r // 2), 50 + r // 2, 49 + r // 2) for r in range(4)}
+    node = parsed(files, node_ranks={f"node-{r}": [r] for r in range(4)})
+
+    assert collective_signs(node, {rank: f"node-{rank}" for rank in range(4)}) == []

@@ -13,7 +13,7 @@ from core.logs.refine import refine
 from core.outcomes import Outcome, outcome_of
 from core.phrases import BadRule, Phrase, phrases_of, read_rules, rule_files, words_of
 from core.processes import process_of
-from core.readings import completed_of, counters_of, may_complete, may_count
+from core.readings import collectives_of, counters_of, may_complete, may_count
 from tests.support.jobs import job, lines, parse
 
 FACTS = [
@@ -225,8 +225,8 @@ def test_readings_of_a_line() -> None:
     counter, collective = OTHERS["counters"]
 
     assert counters_of(counter.line) == [("rx_crc_errors_phy", 13147323)]
-    assert completed_of(collective.line) == 16
-    assert (completed_of(counter.line), counters_of(collective.line)) == (None, [])
+    assert collectives_of(collective.line) == ("0", 17, 16)
+    assert (collectives_of(counter.line), counters_of(collective.line)) == (None, [])
     assert may_count(template_of(counter.line)[0])
     assert may_complete(template_of(collective.line)[0])
     assert not may_count("iteration <NUM>")

@@ -44,13 +44,15 @@ class _Before:
     """What had come before a candidate, in microseconds.
 
     trained: whether the job had. failed: when a rank first failed in known words. raised: when a process first raised
-    what is not about its peers. complained: when each rank first complained of others.
+    what is not about its peers. raisers: nodes of processes that raised such, at a time that nobody tells. complained:
+    when each rank first complained of others.
     """
 
     table: EventTable
     trained: bool
     failed: int
     raised: int
+    raisers: frozenset[str]
     complained: Mapping[int, int]
 
     def ranks_failed(self, candidate: Candidate) -> bool:
@@ -62,8 +64,14 @@ class _Before:
 
     def another_raised(self, candidate: Candidate) -> bool:
         """Whether it waited for one that had raised an exception before."""
-        met = candidate.fact.kind in _MEETING and not self.trained
-        return met and self.raised + LATE <= _first(self.table, [candidate])
+        if candidate.fact.kind not in _MEETING or self.trained:
+            return False
+        return self.raised + LATE <= _first(self.table, [candidate]) or self._raised_elsewhere(candidate)
+
+    def _raised_elsewhere(self, candidate: Candidate) -> bool:
+        """Whether others raised one, where no clock tells who was first: who has ended comes to no meeting."""
+        apart = bool(candidate.nodes and self.raisers) and self.raisers.isdisjoint(candidate.nodes)
+        return apart and not self.table.timed[candidate.rows].any()
 
     def it_complained(self, candidate: Candidate) -> bool:
         """Whether each rank that says it had complained of others before."""
@@ -78,11 +86,14 @@ class _Before:
 def _what_came_before(parsed: Parsed, candidates: Sequence[Candidate]) -> _Before:
     table = parsed.table
     waiting = [candidate for candidate in candidates if is_trouble(candidate) and candidate.role is Role.PROPAGATED]
+    raised = [candidate for candidate in candidates if _raised(table, candidate)]
+    undated = [candidate for candidate in raised if not table.timed[candidate.rows].any()]
     return _Before(
         table,
         trained=parsed.iterations.last is not None,
         failed=_first(table, [candidate for candidate in candidates if is_trouble(candidate) and candidate.ranks]),
-        raised=_first(table, [candidate for candidate in candidates if _raised(table, candidate)]),
+        raised=_first(table, raised),
+        raisers=frozenset(node for candidate in undated for node in candidate.nodes),
         complained=first_of_ranks(table, waiting),
     )
 
