@@ -47,7 +47,7 @@ def told_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
     timings = parsed.timings()
     totals = {name: values for name, values in timings.items() if _TOTAL.search(name)}
-    found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values)) is not None]
+    found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values, of_job=True)) is not None]
     return max(found, key=lambda slow: slow.after, default=None)
 
 
@@ -71,11 +71,11 @@ def part_slowdown(parsed: Parsed) -> Slowdown | None:
     return max(found, key=lambda slow: (slow.after - slow.before, -slow.iteration), default=None)
 
 
-def _shift_of(values: Mapping[int, Mapping[int, float]]) -> Slowdown | None:
+def _shift_of(values: Mapping[int, Mapping[int, float]], *, of_job: bool = False) -> Slowdown | None:
     """Where the median over the ranks of a printed time left its level."""
     numbers = sorted({number for of_rank in values.values() for number in of_rank})
     each = np.array([np.median([of[number] for of in values.values() if number in of]) for number in numbers])
-    shift = find_shift(np.maximum(each, each.max(initial=0.0) * SHORTEST))
+    shift = find_shift(np.maximum(each, each.max(initial=0.0) * SHORTEST), of_job=of_job)
     return None if shift is None else Slowdown(numbers[shift.place - 1] + 1, shift.before, shift.after)
 
 
@@ -96,7 +96,7 @@ def clocked_slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float
 
     Machines that are well differ by less than two (docs/LOG.md), as levels of one job do.
     """
-    shift = find_shift(course.steps, ratio, coarse=course.is_coarse)
+    shift = find_shift(course.steps, ratio, coarse=course.is_coarse, of_job=True)
     if shift is not None and (course.steps[shift.place :] - shift.before).sum() >= LEAST_LOST:
         return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
     if good is not None and good.step > 0 and pace.step >= ratio * good.step:

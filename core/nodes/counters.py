@@ -52,7 +52,7 @@ def collective_signs(parsed: Parsed, node_of_rank: Mapping[int, str]) -> list[Si
             of_group = told.setdefault(found.group, {})
             completed, enqueued = of_group.get(rank, (0, 0))
             of_group[rank] = (max(completed, found.completed), max(enqueued, found.enqueued))
-    waited_for: dict[int, str] = {}
+    waited_for: dict[int, tuple[float, str]] = {}
     for _, of_group in sorted(told.items()):
         for rank, reason in _waited_for(of_group).items():
             waited_for.setdefault(rank, reason)

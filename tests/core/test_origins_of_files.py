@@ -52,6 +52,15 @@ LAYOUTS: list[Layout] = [
         [(f"worker-{n}.ip-10-0-0-{n + 7}.err", b"", (f"ip-10-0-0-{n + 7}", None, None, 0)) for n in range(2)],
     ),
     (
+        "files called after the hosts that their lines begin with, and one of whose lines none does",
+        {},
+        [
+            ("hgx-041.log", b"\x1enode=hgx-041\x1e", ("hgx-041", None, None, 0)),
+            ("hgx-041.log", b"\x1erank=3\x1e", ("hgx-041", 3, None, 0)),
+            ("hgx-042.log", b"\x1erank=4\x1e", ("hgx-042", 4, None, 0)),
+        ],
+    ),
+    (
         "what its wrapper says nothing of, in a file of one rank",
         {},
         [

@@ -401,3 +401,17 @@ def test_what_is_compared_with_the_first_rank_is_told_by_its_speaker() -> None:
     roles = {candidate.nodes: candidate.role for candidate in judged(four_nodes(says, status=Status.FAILED))}
 
     assert roles == {("node-3",): Role.ROOT, ("node-2",): Role.PROPAGATED}
+
+
+def without_clocks(error: str) -> Job:
+    """Four nodes without a clock: one raises before it meets the others, who wait for it in vain."""
+    waited = "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 3/4 clients joined."
+    texts = {n: raised(error if n == 2 else waited) for n in range(4)}
+    return job({f"node-{n}/rank_{n}.log": lines("initializing process group", *texts[n]) for n in range(4)})
+
+
+def test_who_waits_for_one_that_had_raised_is_an_echo_also_without_clocks() -> None:
+    """An exception that nobody knows: its process has ended, so it came to no meeting."""
+    told = of_kind("rendezvous", without_clocks("frobnicate.BadShard: shard 7 is empty"))
+
+    assert (told.role, told.nodes) == (Role.PROPAGATED, ("node-0", "node-1", "node-3"))

@@ -241,3 +241,17 @@ def test_a_slowdown_must_have_cost_a_second(longer: float, *, slow: bool) -> Non
     found = diagnose(job({"rank_0.log": lines(*said), "slurm.out": lines(order)}, status=Status.CANCELLED), [])
 
     assert ("slow from iteration" in found.headline) is slow
+
+
+@pytest.mark.parametrize(("steps", "slow"), [(12, True), (6, False)], ids=["long", "short"])
+def test_a_long_job_is_slow_by_less_than_a_short_one(steps: int, *, slow: bool) -> None:
+    """One and a half times the step before, kept up by all: of few steps that is noise."""
+    told: list[str] = []
+    clock = 0.0
+    for n in range(1, 2 * steps + 1):
+        clock += 10.0 if n <= steps else 16.0
+        told.append(at(clock, f"step {n} loss 2.5"))
+    order = at(clock + 1, STOP[0].split(" ", 2)[2])
+    found = diagnose(four_nodes({}, usual=told, others={"slurm.out": [order]}, status=Status.CANCELLED), [])
+
+    assert ("slow from iteration" in found.headline) is slow
