@@ -3,6 +3,7 @@
 ``established`` (act on it) needs two independent kinds of evidence, at least two voices that were told apart, and no
 rival that is not explained. One kind alone, however loud, is ``supported`` (verify before you act); less is ``weak``.
 The paper's comparison of nodes is a second opinion: where it points to another node, it takes one kind away.
+Of a job that completed nothing is established: its end contradicts what its logs complain of.
 """
 
 from collections.abc import Collection, Sequence
@@ -71,7 +72,7 @@ class Support:
 
     score: of the leading evidence, 0..1. grounds: independent kinds of evidence. voices: nodes or ranks that were told
     apart. rivals: suspects that are not part of the answer and nearly as suspicious. outlier: the node that the
-    comparison of nodes points to, if it is another one.
+    comparison of nodes points to, if it is another one. completed: the job did, by its status.
     """
 
     score: float
@@ -79,6 +80,7 @@ class Support:
     voices: int
     rivals: tuple[str, ...] = ()
     outlier: str | None = None
+    completed: bool = False
 
 
 def confidence(support: Support) -> Confidence:
@@ -86,7 +88,7 @@ def confidence(support: Support) -> Confidence:
     kinds = len(support.grounds) - (support.outlier is not None)
     if support.score < SUPPORTED or (support.outlier is not None and not kinds):
         return Confidence.WEAK
-    sure = kinds >= 2 and support.voices >= 2 and not support.rivals
+    sure = kinds >= 2 and support.voices >= 2 and not (support.rivals or support.completed)
     return Confidence.ESTABLISHED if sure else Confidence.SUPPORTED
 
 

@@ -80,6 +80,11 @@ class Findings:
         return self.parsed.unit
 
     @property
+    def completed(self) -> bool:
+        """Whether the job completed, by its status."""
+        return self.parsed.job.status is Status.COMPLETED
+
+    @property
     def voices(self) -> int:
         """How many nodes or ranks were told apart."""
         return max(len(self.parsed.table.nodes), len(self.parsed.table.ranks))

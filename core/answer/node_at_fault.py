@@ -43,7 +43,13 @@ def of_nodes(found: Findings) -> Verdict | None:
     text = what_broke(root) if root else "it went silent while the others waited for it"
     if root is None or root.fact.blame is Blame.NOBODY:  # it tells what the others suffer
         text = first.signs[0].says or text
-    support = Support(first.score, grounds_of(first.signs), found.voices, rivals(accused, found.suspicions))
+    support = Support(
+        first.score,
+        grounds_of(first.signs),
+        found.voices,
+        rivals(accused, found.suspicions),
+        completed=found.completed,
+    )
     support = compared(found, support, {suspicion.node for suspicion in accused})
     look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."
     check = root.fact.check if root else first.signs[0].check or look

@@ -106,7 +106,9 @@ def of_all(found: Findings) -> Verdict | None:
     text = f"\u201c{short(root.quote)}\u201d"
     grounds = {Ground.WORDS} if root.fact.known and root.fact.kind not in _VICTIMS else set()
     grounds |= {Ground.SPREAD} if len(root.nodes) > len(nodes) * MAJORITY and len(root.nodes) > 1 else set()
-    support = Support(root.score, frozenset(grounds), found.voices, rivals((), found.suspicions))
+    support = Support(
+        root.score, frozenset(grounds), found.voices, rivals((), found.suspicions), completed=found.completed
+    )
     support = compared(found, support, root.nodes)
     apart = found.voices >= 2 or len(nodes) == 1
     lead = f"No {unit} is special" if apart else f"The {unit}s cannot be told apart in this log"

@@ -76,9 +76,11 @@ def test_a_job_that_completed_did_not_fail() -> None:
 
 def test_a_crash_in_the_log_is_believed_against_a_status_that_says_completed() -> None:
     """job.json is written by a script, the traceback by the program that died in the middle of its iterations."""
-    found = verdict(four_nodes({1: DISK}, usual=steps(9, total=100), status=Status.COMPLETED))
+    loud = {1: DISK} | {n: lost(1) for n in (0, 2, 3)}
+    found = verdict(four_nodes(loud, usual=steps(9, total=100), status=Status.COMPLETED))
 
     assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-1"])
+    assert found.confidence is Confidence.SUPPORTED  # both are true at once of no job: one of them is mistaken
 
 
 def unmarked(last: int, said: dict[int, list[str]], **manifest: Any) -> Job:
