@@ -15,6 +15,7 @@ from core.course.leak import find_leak
 from core.course.stages import STAGES
 from core.dumps.dump_signs import find_dump_evidence
 from core.events.table import EventTable
+from core.failure_kinds import Kind
 from core.flows.answer import FlowsAnswer
 from core.flows.evidence import find_flow_evidence, with_network
 from core.history.attempt import Attempt
@@ -33,7 +34,7 @@ from core.judge.work_spans import find_spans
 from core.l4.method import diagnose_l4
 from core.l4.opinion import find_outlier
 from core.metrics.evidence import find_metric_evidence
-from core.model import Diagnosis
+from core.model import Diagnosis, Role
 from core.next.advise import with_next_step
 from core.nodes.sign import suspects
 from core.nodes.suspicion import find_signs
@@ -93,7 +94,10 @@ def diagnose_parsed(
     spans = find_spans(parsed)  # beyond the paper: work that begins with one message and ends with another
     durations = find_durations(parsed, spans)  # beyond the paper: how long work took, by words and by clocks
     ending = find_ending(parsed, candidates, spans, durations)  # beyond the paper: did it make progress until the end?
-    broken = find_broken(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: a loss that is no number
+    raised = any(candidate.fact.kind is Kind.NUMERICS and candidate.role is Role.ROOT for candidate in candidates)
+    broken = find_broken(
+        parsed.table, parsed.files, parsed.iterations, raised=raised
+    )  # beyond the paper: a loss that is no number
     leak = find_leak(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: memory that never comes back
     dumps = find_dump_evidence(as_read)  # beyond the paper: stacks and flight recorders of hung processes
     metrics = find_metric_evidence(parsed, candidates)  # beyond the paper: metrics beside the logs

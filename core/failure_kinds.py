@@ -78,6 +78,11 @@ class Kind(StrEnum):
     WARNING = "warning"
 
 
+# What a program raises over its own code, numbers and data: that one rank was the first to do so tells where it broke,
+# not that its machine did it. Labelled jobs with the same exceptions blame now the node, now the program (docs/LOG.md).
+OF_THE_PROGRAM = frozenset({Kind.EXCEPTION, Kind.DATA, Kind.NUMERICS, Kind.DEVICE_MEMORY})
+
+
 class StopWord(StrEnum):
     """What a line says of how processes are brought to an end."""
 

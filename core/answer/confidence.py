@@ -3,7 +3,9 @@
 ``established`` (act on it) needs two independent kinds of evidence, at least two voices that were told apart, and no
 rival that is not explained. One kind alone, however loud, is ``supported`` (verify before you act); less is ``weak``.
 The paper's comparison of nodes is a second opinion: where it points to another node, it takes one kind away.
-Of a job that completed nothing is established: its end contradicts what its logs complain of.
+Of a job that completed nothing is established: its end contradicts what its logs complain of. Nor is the fault of a
+node whose program raised an exception of its own: the same words come from a bad machine and from code that fails where
+its data leads it.
 """
 
 from collections.abc import Collection, Sequence
@@ -72,7 +74,8 @@ class Support:
 
     score: of the leading evidence, 0..1. grounds: independent kinds of evidence. voices: nodes or ranks that were told
     apart. rivals: suspects that are not part of the answer and nearly as suspicious. outlier: the node that the
-    comparison of nodes points to, if it is another one. completed: the job did, by its status.
+    comparison of nodes points to, if it is another one. completed: the job did, by its status. of_program:
+    a node is accused, of what its program raised (``core.failure_kinds``).
     """
 
     score: float
@@ -81,6 +84,7 @@ class Support:
     rivals: tuple[str, ...] = ()
     outlier: str | None = None
     completed: bool = False
+    of_program: bool = False
 
 
 def confidence(support: Support) -> Confidence:
@@ -88,7 +92,8 @@ def confidence(support: Support) -> Confidence:
     kinds = len(support.grounds) - (support.outlier is not None)
     if support.score < SUPPORTED or (support.outlier is not None and not kinds):
         return Confidence.WEAK
-    sure = kinds >= 2 and support.voices >= 2 and not (support.rivals or support.completed)
+    doubtful = support.rivals or support.completed or support.of_program
+    sure = kinds >= 2 and support.voices >= 2 and not doubtful
     return Confidence.ESTABLISHED if sure else Confidence.SUPPORTED
 
 

@@ -18,6 +18,7 @@ from core.answer.findings import (
     what_broke,
 )
 from core.facts import Blame
+from core.failure_kinds import OF_THE_PROGRAM, Kind
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.model import Scope
@@ -26,22 +27,25 @@ from core.nodes.sign import Suspicion
 from core.nodes.spatial import is_local
 
 RIVAL = 0.8  # a second suspect counts when it has this share of the first one's score
+_MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})
 _IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
 
 
 def of_nodes(found: Findings) -> Verdict | None:
     """Few nodes to which the most telling evidence points, or which held up a job that hung or was slow."""
     roots = found.roots
-    level = HELD_UP if held_up(found) or may_have_hung(found) or _left_open(found) else SUPPORTED
+    lenient = held_up(found) or may_have_hung(found) or _left_open(found) or _met_in_vain(found)
+    level = HELD_UP if lenient else SUPPORTED
     accused = _accused(roots, found.suspicions, found.nodes, level)
     if accused and found.crossed and _only_implicit(accused[0]):
         return None  # who waits elsewhere than the others is not stuck: the program let them part
     if not accused or MIN_VOICES <= len(found.nodes) <= len(accused):
         return None  # all of them: nobody is special
     names, first = together([suspicion.node for suspicion in accused]), accused[0]
-    root = next((root for root in roots if not root.fact.stop and root.fact.says and _is_of(root, first)), None)
+    telling = (root for root in roots if not (root.fact.stop or _is_guess(root)) or _named_by(root, first))
+    root = next((root for root in telling if root.fact.says and _is_of(root, first)), None)
     text = what_broke(root) if root else "it went silent while the others waited for it"
-    if root is None or root.fact.blame is Blame.NOBODY:  # it tells what the others suffer
+    if root is None or root.fact.blame is Blame.NOBODY or not is_local(root, found.nodes):  # what the others suffer
         text = first.signs[0].says or text
     support = Support(
         first.score,
@@ -49,6 +53,7 @@ def of_nodes(found: Findings) -> Verdict | None:
         found.voices,
         rivals(accused, found.suspicions),
         completed=found.completed,
+        of_program=root is not None and root.fact.kind in OF_THE_PROGRAM,
     )
     support = compared(found, support, {suspicion.node for suspicion in accused})
     look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."
@@ -76,6 +81,14 @@ def _left_open(found: Findings) -> bool:
     return untold and not found.roots and odd
 
 
+def _met_in_vain(found: Findings) -> bool:
+    """Whether processes waited to meet, and few lack what all others said until then: for those they waited."""
+    roots = [root for root in found.roots if not (is_stop(root) or _is_guess(root))]
+    if not roots or roots[0].fact.kind not in _MEETING or not found.suspicions:
+        return False
+    return any(sign.channel == "lacks" for sign in found.suspicions[0].signs)
+
+
 def _when(found: Findings) -> str:
     """Where in its course the job failed, and that it hung or was slow, if it did."""
     ending = found.ending
@@ -92,8 +105,9 @@ def _accused(
     """Suspects worth naming: none when the leading root concerns more than a part of the nodes."""
     if not suspicions or suspicions[0].score < level:
         return ()
-    roots = [root for root in roots if not is_stop(root)]
-    if roots and roots[0].nodes and not is_local(roots[0], nodes) and not _named_by(roots[0], suspicions[0]):
+    roots = [root for root in roots if not (is_stop(root) or _is_guess(root))]
+    shared = bool(roots) and bool(roots[0].nodes) and not is_local(roots[0], nodes)
+    if shared and not (_named_by(roots[0], suspicions[0]) or _spread_from(roots[0], suspicions[0])):
         return ()
     if roots and not roots[0].nodes and _only_implicit(suspicions[0]) and roots[0].score >= SUPPORTED:
         return ()  # what the job itself raised is told; who stood still then waited for it
@@ -111,6 +125,11 @@ def _accused(
     return (top, *rest)
 
 
+def _is_guess(root: Candidate) -> bool:
+    """Whether nothing but its level makes it a failure: words that nobody knows, and that all say, excuse no node."""
+    return not root.fact.known and root.score < SUPPORTED
+
+
 def _only_implicit(suspicion: Suspicion) -> bool:
     """Whether nothing but what a rank did not say points to it."""
     return all(sign.channel in _IMPLICIT for sign in suspicion.signs)
@@ -118,6 +137,11 @@ def _only_implicit(suspicion: Suspicion) -> bool:
 
 def _named_by(root: Candidate, suspicion: Suspicion) -> bool:
     return any(sign.event == root.event for sign in suspicion.signs)
+
+
+def _spread_from(root: Candidate, suspicion: Suspicion) -> bool:
+    """Whether all have what one had first: a nan, which the next gradient carries to the others."""
+    return root.fact.kind is Kind.NUMERICS and any(sign.channel == "agreement" for sign in suspicion.signs)
 
 
 def _same_ground(one: Suspicion, other: Suspicion) -> bool:

@@ -7,7 +7,7 @@ from core.answer.findings import Findings, Verdict
 from core.answer.node_at_fault import of_nodes
 from core.answer.not_failed import completed, ended_at_once, stopped, stopped_unsaid
 from core.answer.unclear_jobs import dumped, measured, running, unclear
-from core.answer.whole_job import leaking, of_all, somewhere, stalled, without_numbers
+from core.answer.whole_job import diverged, leaking, of_all, parted, somewhere, stalled, without_numbers
 
 
 def decide(found: Findings) -> Verdict:
@@ -15,9 +15,11 @@ def decide(found: Findings) -> Verdict:
     judges = (
         without_numbers,
         leaking,
+        diverged,
         completed,
         stopped,
         of_nodes,
+        parted,
         stalled,
         somewhere,
         of_all,

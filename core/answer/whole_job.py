@@ -15,8 +15,10 @@ from core.answer.findings import (
     second_opinion,
     what_broke,
 )
+from core.course.divergence import find_divergence
 from core.events.row_text import read_rows
 from core.failure_kinds import Kind
+from core.judge.collective_mismatch import find_mismatch
 from core.judge.ending import Ending
 from core.judge.ranking import quote
 from core.live.findings import duration
@@ -43,6 +45,39 @@ def without_numbers(found: Findings) -> Verdict | None:
         (f"\u201c{short(quote(text))}\u201d, and so on until the last line that tells it.",),
         (),
         ("Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients.",),
+    )
+
+
+def diverged(found: Findings) -> Verdict | None:
+    """A job that was stopped after its loss had turned: whoever stopped it had a reason."""
+    if found.completed or broke(found) or held_up(found) or found.suspicions:
+        return None
+    turned = find_divergence(found.parsed.iterations.series)
+    if turned is None:
+        return None
+    return Verdict(
+        Scope.JOB,
+        confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
+        f"No {found.unit} is special: the loss rose again from iteration {turned.iteration} on, and stayed high.",
+        (f"It had come down to {turned.lowest:.4g}, and ended at {turned.last:.4g}.",),
+        (),
+        ("Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients.",),
+    )
+
+
+def parted(found: Findings) -> Verdict | None:
+    """A job whose ranks wait in different collectives, without a part that is small: no node did that."""
+    mismatch = find_mismatch(found.parsed, found.candidates)
+    if mismatch is None:
+        return None
+    parts = ", ".join(f"{count} in {operation}" for operation, count in mismatch.operations)
+    return Verdict(
+        Scope.JOB,
+        confidence(Support(SUPPORTED, frozenset({Ground.PLACE}), found.voices)),
+        f"No {found.unit} is special: ranks wait in different collectives{found.place}.",
+        (f"Under number {mismatch.number:,} of one process group {parts}.",),
+        (),
+        ("Look for a branch that not all ranks take: a condition on data, on the rank, or an exception.",),
     )
 
 

@@ -42,25 +42,36 @@ class BrokenNumber:
     first: tuple[int, ...] = ()
 
 
-def find_broken(table: EventTable, files: Mapping[str, LogFile], iterations: Iterations) -> BrokenNumber | None:
-    """The number that broke first and stayed so until the last line that tells it; None while all are numbers."""
+def find_broken(
+    table: EventTable, files: Mapping[str, LogFile], iterations: Iterations, *, raised: bool = False
+) -> BrokenNumber | None:
+    """The number that broke first and stayed so until the last line that tells it; None while all are numbers.
+
+    Args:
+        raised: the job itself complains of a number that is none, so that one line is no gradient that overflowed.
+    """
+    least = 1 if raised else MIN_TIMES
     voices, times = np.unique(iterations.voices, return_counts=True)
     found = []
     for voice in voices[np.lexsort((voices, -times))][:MOST_VOICES].tolist():
         at = np.flatnonzero(iterations.voices == voice)[-MOST_LINES:]
         rows, numbers = iterations.marks[at].tolist(), iterations.numbers[at].tolist()
-        if not _BROKEN.search(" ".join(read_rows(files, table, rows[-MIN_TIMES:]).values())):
+        if not _BROKEN.search(" ".join(read_rows(files, table, rows[-least:]).values())):
             continue
         texts = read_rows(files, table, rows)
         named = [{match[1] for match in _BROKEN.finditer(texts.get(row, ""))} for row in rows]
-        for name in sorted(set.intersection(*named[-MIN_TIMES:]) if len(named) >= MIN_TIMES else ()):
+        for name in sorted(set.intersection(*named[-least:]) if len(named) >= least else ()):
             last_well = max((place for place, names in enumerate(named) if name not in names), default=-1)
             if last_well >= 0:
                 found.append(BrokenNumber(name, numbers[last_well + 1], rows[last_well + 1]))
-    broken = min(found, key=lambda number: (number.iteration, number.name), default=None)
-    if broken is not None:
-        return _with_the_first(broken, table, files, iterations)
-    return _in_other_lines(table, iterations)
+    if not found:
+        return _in_other_lines(table, iterations)
+    found.sort(key=lambda number: (number.iteration, number.name))
+    # a norm over all ranks is nan everywhere in the iteration in which the loss of one is
+    of_names = {number.name: number for number in reversed(found)}
+    traced = [_with_the_first(of_names[name], table, files, iterations) for name in sorted(of_names)]
+    early = [number for number in traced if number.first and number.iteration <= found[0].iteration]
+    return early[0] if early else found[0]
 
 
 def _in_other_lines(table: EventTable, iterations: Iterations) -> BrokenNumber | None:

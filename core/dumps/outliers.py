@@ -101,9 +101,10 @@ def training(processes: Sequence[Process]) -> tuple[Process, ...]:
         ),
     )
     for place, process in enumerate(ordered):
-        if any(thread.frames for thread in process.threads) and not any(
-            _is_other(frame) for thread in process.threads for frame in thread.frames
-        ):
+        # a trainer has threads of its own that feed it, such as the one that pins memory
+        main = list(filter(_is_main, process.threads)) or process.threads
+        frames = [frame for thread in main for frame in thread.frames]
+        if frames and not any(map(_is_other, frames)):
             chosen.setdefault(process.rank if process.rank is not None else ("process", place), process)
     return tuple(chosen.values())
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.course.level_shift import MIN_RATIO, find_growth, find_shift, find_uneven_shift
+from core.course.level_shift import LONG, LONG_RATIO, MIN_RATIO, find_growth, find_shift, find_uneven_shift
 from core.course.pace import SECOND, Course, Pace
 from core.course.stages import STAGES
 from core.course.timings import LAG, is_milliseconds, is_rate
@@ -94,12 +94,13 @@ def uneven_slowdown(parsed: Parsed, course: Course, ratio: float = MIN_RATIO) ->
 def clocked_slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:
     """Steps that left their level for good by the clock, or that were longer than those of good jobs from the start.
 
-    Machines that are well differ by less than two (docs/LOG.md), as levels of one job do.
+    Machines that are well differ by less than two (docs/LOG.md), as levels of one job do; long jobs by less.
     """
     shift = find_shift(course.steps, ratio, coarse=course.is_coarse, of_job=True)
     if shift is not None and (course.steps[shift.place :] - shift.before).sum() >= LEAST_LOST:
         return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
-    if good is not None and good.step > 0 and pace.step >= ratio * good.step:
+    least = min(ratio, LONG_RATIO) if len(course.steps) >= 2 * LONG else ratio
+    if good is not None and good.step > 0 and pace.step >= least * good.step:
         return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
     return None
 

@@ -62,7 +62,7 @@ def find_origins(
         seen = _spread_within_folders(voices, seen)
         node_of_rank = _node_of_rank(seen, manifest)
         seen = [_complete(origin, node_of_rank, manifest) for origin in seen]
-    seen = _on_the_only_node(labels, seen, manifest)
+    seen = _by_their_ranks(labels, _on_the_only_node(labels, seen, manifest), manifest)
     last = max((origin.rank for origin in seen if origin.rank is not None), default=0)
     return tuple(
         _place(voice, label, origin, max(last, (manifest.world_size or 0) - 1))
@@ -182,6 +182,16 @@ def _on(node: str, origin: Origin, manifest: Manifest) -> Origin:
         return origin
     there = replace(origin, node=node)
     return there if origin.rank is not None else trains(there, manifest)
+
+
+def _by_their_ranks(labels: Sequence[PrefixLabels], seen: list[Origin], manifest: Manifest) -> list[Origin]:
+    """Pods, which job.json does not know, by the machine that the ranks are on which their other lines tell."""
+    homes: dict[str | None, set[str | None]] = defaultdict(set)
+    for label, origin in zip(labels, seen, strict=True):
+        if label.host and label.host not in manifest.nodes and origin.rank is not None:
+            homes[label.host].add(origin.node)
+    known = {pod: node for pod, nodes in homes.items() if len(nodes) == 1 for node in nodes if node in manifest.nodes}
+    return [replace(origin, node=known.get(origin.node, origin.node)) for origin in seen]
 
 
 def _on_tasks(labels: Sequence[PrefixLabels], seen: list[Origin]) -> list[Origin]:

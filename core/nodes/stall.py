@@ -19,6 +19,7 @@ from core.judge.ending import Ending
 from core.judge.phrase import phrase, words_of_names
 from core.judge.rank_rows import last_rows, last_words
 from core.judge.ranking import quote
+from core.judge.survived_errors import WENT_ON
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
@@ -202,18 +203,24 @@ def _counts(table: EventTable) -> dict[int, dict[int, int]]:
 
 
 def _said_late(parsed: Parsed, events: Sequence[int], ending: Ending) -> list[int]:
-    """Events whose last occurrence came after the last progress and before the stop; before any, long before it."""
+    """Events whose last occurrence came after the last progress and before the stop.
+
+    Where none is counted, long before it, and little was said by any rank after them: else the job went on.
+    """
     table, since, until = parsed.table, ending.progressed, ending.stopped
-    if until is None or (since is None and parsed.iterations.last is not None):
+    if until is None or not events or (since is None and parsed.iterations.last is not None):
         return []
-    if since is None:
-        until -= int(HANG_SECONDS * SECOND)
-    late = []
-    for event, rows in table.rows_of(events).items():
-        last = int(table.time[rows].max())
-        if (since is None or since - SECOND <= last) and NO_TIME < last < until:
-            late.append(event)
-    return late
+    times = {event: int(table.time[rows].max()) for event, rows in table.rows_of(events).items()}
+    if since is not None:
+        return [event for event, last in times.items() if since - SECOND <= last and NO_TIME < last < until]
+    said = np.sort(table.time[table.head & (table.rank_of_voice[table.voice] >= 0) & (table.time < until)])
+    went_on = len(said) - np.searchsorted(said, list(times.values()), side="right")
+    quiet = until - int(HANG_SECONDS * SECOND)
+    return [
+        event
+        for (event, last), more in zip(times.items(), went_on.tolist(), strict=True)
+        if NO_TIME < last < quiet and more <= WENT_ON * MIN_RANKS
+    ]
 
 
 def _unanswered(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:

@@ -35,6 +35,7 @@ from core.nodes.leaks import leak_signs
 from core.nodes.lost_nodes import lost_signs
 from core.nodes.peers import other_work
 from core.nodes.rank_values import told_by_all
+from core.nodes.reported_slowest import reported_signs
 from core.nodes.settings import setting_signs
 from core.nodes.sign import Sign
 from core.nodes.slow import slow_signs
@@ -90,6 +91,7 @@ def find_signs(
         *collective_signs(parsed, node_of_rank),
         *slow_signs(parsed, ending, node_of_rank),
         *straggler_signs(parsed, ending, node_of_rank),
+        *reported_signs(parsed, ending, node_of_rank),
         *duration_signs(parsed, durations, node_of_rank),
         *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, home),

@@ -6,8 +6,8 @@ from core.course.broken_number import find_broken
 from core.course.values import values_of
 from core.diagnose import diagnose
 from core.job import Status
-from core.model import Scope
-from tests.support.jobs import at, four_nodes, job, lines, parse
+from core.model import Confidence, Scope
+from tests.support.jobs import at, four_nodes, job, lines, parse, raised
 
 
 def test_a_loss_that_is_nan_in_lines_that_count_nothing_is_told() -> None:
@@ -36,6 +36,25 @@ def test_the_only_rank_whose_own_number_is_nan_is_named() -> None:
 
     assert broken is not None
     assert (broken.name, broken.first) == ("local_grad_norm", (3,))
+
+
+def test_who_had_the_nan_first_is_named_though_all_raise_it_then() -> None:
+    """A gradient carries it to all others one step later, and a check ends the job two lines after that."""
+    says = {
+        rank: [
+            *(at(n, f"it={n} local_loss={2.5 + rank / 10} gnorm=0.7") for n in range(1, 31)),
+            at(31, f"it=31 local_loss={'nan' if rank == 2 else 2.6} gnorm=nan"),
+            at(32, "it=32 local_loss=nan gnorm=nan"),
+            *raised("FloatingPointError: non-finite loss in 2 consecutive steps (step 32)"),
+        ]
+        for rank in range(4)
+    }
+
+    found = diagnose(four_nodes(says), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "its local_loss was nan before that of all others" in found.headline
+    assert found.confidence is Confidence.SUPPORTED  # its data may have done it as well as its machine
 
 
 @pytest.mark.parametrize("word", ["nan", "NaN"])

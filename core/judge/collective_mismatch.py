@@ -1,0 +1,57 @@
+"""Ranks of one process group that wait in different collectives under one number: their program let them part.
+
+Who is in a minority is told by ``core.nodes.votes``; where the group falls into large parts no rank is the odd one.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.events.row_text import read_rows
+from core.failure_kinds import Kind
+from core.judge.candidates import Candidate
+from core.model import Role
+from core.parsed import Parsed
+from core.shares import few_of
+
+MAX_READ = 4096  # lines: one a rank of the largest jobs
+# "[PG ID 0 PG GUID 0(default_pg) Rank 3] ... WorkNCCL(SeqNum=6853, OpType=ALLREDUCE, ...": ProcessGroupNCCL.cpp (2.13)
+_WAITS = re.compile(
+    r"\[PG (?:ID \d{1,9} PG GUID )?(?P<group>\w{1,64}).{0,400}?"
+    r"WorkNCCL\(SeqNum=(?P<number>\d{1,18}), OpType=(?P<operation>\w{1,40})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """The number of a collective, and how many ranks wait in each operation under it; the most first."""
+
+    number: int
+    operations: tuple[tuple[str, int], ...]
+    rows: tuple[int, ...]
+
+
+def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch | None:
+    """The largest mismatch in which no part of the group is small; None where all wait in the same."""
+    rows = sorted(
+        row
+        for candidate in candidates
+        if candidate.role is Role.PROPAGATED and candidate.fact.kind is Kind.PEER_SILENT
+        for row in candidate.rows[:MAX_READ].tolist()
+    )
+    waiting: dict[tuple[str, int], dict[int, tuple[str, int]]] = defaultdict(dict)
+    for row, text in sorted(read_rows(parsed.files, parsed.table, rows[:MAX_READ]).items()):
+        found, rank = _WAITS.search(text), int(parsed.table.rank[row])
+        if found is not None and rank >= 0:
+            waiting[found["group"], int(found["number"])].setdefault(rank, (found["operation"], row))
+    mismatches = []
+    for (_, number), of_rank in sorted(waiting.items()):
+        parts: dict[str, list[int]] = defaultdict(list)
+        for operation, row in of_rank.values():
+            parts[operation].append(row)
+        if len(parts) > 1 and min(map(len, parts.values())) > few_of(len(of_rank)):
+            by_size = sorted(parts.items(), key=lambda part: (-len(part[1]), part[0]))
+            operations = tuple((operation, len(own)) for operation, own in by_size)
+            mismatches.append(Mismatch(number, operations, tuple(min(own) for _, own in by_size)))
+    return max(mismatches, key=lambda found: sum(count for _, count in found.operations), default=None)

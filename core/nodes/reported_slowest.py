@@ -1,0 +1,108 @@
+"""Whom reports of all ranks name since a job is slow: now this rank, now that one before, always the same node since.
+
+Megatron's straggler detector (``MxTmp/Rnk: 87.00C/27``) and many a script print who is the slowest, the hottest, the
+last to come. While all are well chance decides, so that one name in each report tells more than any number in it.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from core.course.iterations import NO_ITERATION
+from core.events.row_text import each_row
+from core.judge.ending import Ending
+from core.judge.ranking import quote
+from core.nodes.sign import Sign
+from core.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS
+
+NAMED = 0.7  # as sure as a part of a step that the ranks print themselves (core.nodes.slow): somebody measured it
+MIN_BEFORE, MIN_SINCE = 4, 4  # reports: of four nodes chance names one four times in 1.6 % of jobs
+ALWAYS = 0.9  # of the reports since then: one may tell of a step that a checkpoint held up
+MAX_ROWS = 2_000  # reports of one kind that are read
+BESIDE = 40  # characters before a name that say what it is named for
+_TELLS = re.compile(r"rank|rnk|slow|straggl|worker|node|host", re.IGNORECASE)
+# A rank by its number: "slowest rank 8", "rank=8", and Megatron's "MnClk/Rnk: 1965.00MHz/8"
+_RANK = re.compile(r"(?:rank|rnk)\b[^\w|,;]{0,3}(?:\d+(?:\.\d+)?[A-Za-z%]{0,4}/)?(\d{1,6})(?![\w.:%])", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*\w")
+
+Place = tuple[str, int]  # how somebody is named, and at which place of those in the line
+
+
+def reported_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
+    """A sign for the one node that reports name again and again since the job is slow, and did not before.
+
+    Args:
+        home: node of each rank.
+    """
+    slow = ending.slow or ending.drift
+    if slow is None or slow.than_good_jobs or len(parsed.nodes) < MIN_RANKS:
+        return []
+    named: dict[str, tuple[int, str]] = {}  # node: how many reports name it, and one of them
+    for event in _reports(parsed):
+        for node, times, text in _always(parsed, event, slow.iteration, home):
+            named[node] = max(named.get(node, (0, "")), (times, text))
+    if len(named) != 1:
+        return []
+    ((node, (times, text)),) = named.items()
+    return [
+        Sign(
+            node,
+            "own part",
+            NAMED,
+            f"Since iteration {slow.iteration} {times} reports name {node}, such as \u201c{text}\u201d; before they "
+            "named now this one, now that.",
+            says="reports name it as the slowest ever since",
+            check=f"Compare {node} with a healthy node: clocks and throttling, temperature, load of others, network.",
+            iteration=slow.iteration,
+        )
+    ]
+
+
+def _reports(parsed: Parsed) -> list[int]:
+    """Messages that may name the slowest rank, said often enough by few."""
+    table = parsed.table
+    speakers = np.bincount(table.counts.event, minlength=len(table.templates))
+    return [
+        event
+        for event, template in enumerate(table.templates)
+        if MIN_BEFORE + MIN_SINCE <= table.heads[event] <= MAX_ROWS
+        and speakers[event] <= max(1, len(table.ranks) * (1 - MAJORITY))
+        and not template.block
+        and _TELLS.search(template.sample)
+    ]
+
+
+def _always(parsed: Parsed, event: int, onset: int, home: Mapping[int, str]) -> Iterator[tuple[str, int, str]]:
+    """The nodes that one place of a report names in nearly each since the onset, and in less than half before."""
+    table = parsed.table
+    rows = table.rows_of([event])[event]
+    number = parsed.iterations.of_row[rows].astype(np.int64)
+    known = rows[number != NO_ITERATION]
+    late = dict(zip(rows.tolist(), (number >= onset).tolist(), strict=True))
+    before: dict[Place, list[str]] = defaultdict(list)
+    since: dict[Place, list[str]] = defaultdict(list)
+    told: dict[Place, str] = {}
+    for row, text in each_row(parsed.files, table, known):
+        for place, node, words in _named(text, home, parsed.nodes):
+            (since if late[row] else before)[place].append(node)
+            told[place] = words
+    for place, nodes in since.items():
+        node, times = Counter(nodes).most_common(1)[0]
+        earlier = before[place]
+        apart = len(earlier) >= MIN_BEFORE and earlier.count(node) <= len(earlier) * MAJORITY
+        if apart and times >= max(MIN_SINCE, len(nodes) * ALWAYS):
+            yield node, times, told[place]
+
+
+def _named(text: str, home: Mapping[int, str], nodes: Sequence[str]) -> Iterator[tuple[Place, str, str]]:
+    """Whom a line names, place by place, and in which words."""
+    ranks = [match for match in _RANK.finditer(text) if int(match[1]) in home]
+    names = [match for match in _NAME.finditer(text) if match[0] in nodes]
+    for kind, matches in (("rank", ranks), ("name", names)):
+        for place, match in enumerate(matches):
+            node = home[int(match[1])] if kind == "rank" else match[0]
+            beside = text[max(0, match.start() - BESIDE) : match.start()].partition(" ")[2]
+            yield (kind, place), node, quote(beside + match[0])

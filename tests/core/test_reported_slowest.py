@@ -1,0 +1,48 @@
+"""Reports of all ranks that name somebody: by chance while all are well, always the same one since it is slow."""
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from tests.support.jobs import at, four_nodes
+
+FORMS = {
+    "a script": "[perf] step {step}: compute median 1.33s, slowest rank {rank} (node-{rank}) {time:.3f}s",
+    # megatron/core/utils.py, StragglerDetector.report
+    "Megatron": "INFO:megatron.core.utils:[2026-11-21 04:00:00] | MnTmp/Rnk: 51.00C/3 | MxTmp/Rnk: 87.00C/{rank} |",
+}
+
+
+def reporting(form: str, slowest: list[int], steps: list[float]) -> Job:
+    """A leader that counts steps of these seconds, and says every fourth time who is the slowest."""
+    clock, said = 0.0, []
+    for n, seconds in enumerate(steps, start=1):
+        clock += seconds
+        said.append(at(clock, f"step {n} loss 2.5"))
+        if n % 4 == 0:
+            said.append(at(clock, FORMS[form].format(step=n, rank=slowest[n // 4 - 1], time=seconds)))
+    order = at(clock + 1, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:40 ***")
+    return four_nodes({0: said}, usual=["ready"], others={"slurm.out": [order]}, status=Status.CANCELLED)
+
+
+CHANCE = [0, 3, 1, 2, 0, 1, 3, 2]
+SLOW = [1.0] * 32 + [2.2] * 32
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_who_is_named_ever_since_the_job_is_slow_is_the_suspect(form: str) -> None:
+    """Rank 2 is the slowest in each of eight reports, and was one of four before."""
+    found = diagnose(reporting(form, [*CHANCE, *[2] * 8], SLOW), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "Since iteration 33 8 reports name node-2" in found.nodes[0].because
+
+
+@pytest.mark.parametrize(
+    ("slowest", "steps"),
+    [([*CHANCE, *CHANCE], SLOW), ([2] * 16, SLOW), ([*CHANCE, *[2] * 8], [1.0] * 64)],
+    ids=["now this one, now that", "always, before too", "of a job that is not slow"],
+)
+def test_names_that_come_by_chance_or_by_place_accuse_nobody(slowest: list[int], steps: list[float]) -> None:
+    """Chance names all; a report that always names one tells what it is, not that it changed."""
+    assert diagnose(reporting("a script", slowest, steps), []).nodes == ()

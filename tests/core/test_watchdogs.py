@@ -1,0 +1,78 @@
+"""What the watchdogs of NCCL say on every rank of a job that hung, and what nevertheless tells who is waited for."""
+
+from core.diagnose import diagnose
+from core.job import Job
+from core.model import Scope
+from tests.support.jobs import at, four_nodes, steps
+
+
+def watchdog(rank: int, *, enqueued: int, completed: int, operation: str = "ALLREDUCE") -> list[str]:
+    """The lines of ProcessGroupNCCL.cpp (torch 2.6) for a collective that never ended."""
+    prefix = f"[rank{rank}]:[E1121 04:10:00.728530710 ProcessGroupNCCL.cpp:632]"
+    group = f"[PG ID 0 PG GUID 0(default_pg) Rank {rank}]"
+    work = f"WorkNCCL(SeqNum={completed + 1}, OpType={operation}, NumelIn=1, NumelOut=1, Timeout(ms)=600000)"
+    timeout = f"Watchdog caught collective operation timeout: {work} ran for 600089 milliseconds before timing out."
+    counts = f"last enqueued work: {enqueued}, last completed work: {completed}"
+    return [
+        f"{prefix} [Rank {rank}] {timeout}",
+        f"{prefix} {group}  failure detected by watchdog at work sequence id: {completed + 1} PG status: {counts}",
+        f"{prefix} Stack trace of the failed collective not found, potentially because FlightRecorder is disabled. "
+        "You can enable it by setting TORCH_NCCL_TRACE_BUFFER_SIZE to a non-zero value.",
+        f"{prefix} {group} First PG on this rank to signal dumping.",
+        f"{prefix} {group} ProcessGroupNCCL preparing to dump debug info. Include stack trace: 1",
+        f"{prefix} {group} Process group watchdog thread terminated with exception: [Rank {rank}] {timeout}",
+    ]
+
+
+def hung(of_rank: dict[int, list[str]], *alike: str) -> Job:
+    """A job that stopped after nine steps; ten minutes later its watchdogs speak."""
+    return four_nodes({rank: [*said, *alike] for rank, said in of_rank.items()}, usual=steps(9))
+
+
+def test_what_every_watchdog_says_excuses_nobody() -> None:
+    """A rank that began no further collective is named, whatever else all ranks print at the level of an error."""
+    said = {rank: watchdog(rank, enqueued=48 if rank == 2 else 50, completed=48) for rank in range(4)}
+
+    found = diagnose(hung(said), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "never came to the collective" in found.headline
+
+
+def test_words_that_nobody_knows_excuse_nobody() -> None:
+    """An error that a later version may print on all ranks."""
+    said = {rank: watchdog(rank, enqueued=48 if rank == 2 else 50, completed=48) for rank in range(4)}
+    unknown = "[E1121 04:10:01.000000000 Frobnicator.cpp:12] the frobnicator wrote its report"
+
+    assert [node.node for node in diagnose(hung(said, unknown), []).nodes] == ["node-2"]
+
+
+def test_two_halves_in_different_collectives_name_nobody() -> None:
+    """A branch that depends on the data: no node took it alone."""
+    operations = ["_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"]
+    said = {rank: watchdog(rank, enqueued=50, completed=48, operation=operations[rank % 2]) for rank in range(4)}
+
+    found = diagnose(hung(said), [])
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+    assert "ranks wait in different collectives" in found.headline
+    assert "2 in _ALLGATHER_BASE, 2 in _REDUCE_SCATTER_BASE" in " ".join(found.why)
+
+
+def test_the_same_collective_everywhere_is_no_mismatch() -> None:
+    """All wait in one and the same, for nobody that is known."""
+    said = {rank: watchdog(rank, enqueued=50, completed=48) for rank in range(4)}
+
+    assert "different collectives" not in diagnose(hung(said), []).headline
+
+
+def test_who_lacks_what_all_said_is_who_the_others_waited_for_to_begin() -> None:
+    """The store of the job gives up: three of four came, and the fourth never ended its set-up."""
+    others = [at(n, text) for n, text in enumerate(["environment is ready", "loaded module cuda", "starting agent"])]
+    store = "torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 3/4 clients joined."
+    says = {0: [*others, *["Traceback (most recent call last):", '  File "run.py", line 3, in <module>', store]]}
+    says |= {rank: others for rank in (1, 3)}
+
+    found = diagnose(four_nodes(says, usual=[at(0, "preparing the environment")]), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
