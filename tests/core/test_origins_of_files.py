@@ -61,6 +61,16 @@ LAYOUTS: list[Layout] = [
         ],
     ),
     (
+        "pods that job.json does not know, by the ranks that their other lines tell",
+        TWO_NODES,
+        [
+            ("k.log", b"\x1enode=worker-1\x1frank=2\x1e", ("node-01", 2, None, 0)),
+            ("k.log", b"\x1enode=worker-1\x1frank=3\x1e", ("node-01", 3, None, 0)),
+            ("k.log", b"\x1enode=worker-1\x1e", ("node-01", None, None, 0)),
+            ("k.log", b"\x1enode=worker-2\x1e", ("worker-2", None, None, 0)),
+        ],
+    ),
+    (
         "what its wrapper says nothing of, in a file of one rank",
         {},
         [

@@ -83,6 +83,32 @@ def test_a_crash_in_the_log_is_believed_against_a_status_that_says_completed() -
     assert found.confidence is Confidence.SUPPORTED  # both are true at once of no job: one of them is mistaken
 
 
+def test_what_the_program_of_one_node_raised_is_not_established_to_be_the_node() -> None:
+    """It broke there first, as its own words and its peers tell; its data may be to blame as well as its machine."""
+    peers = {n: lost(1) for n in (0, 2, 3)}
+    program = verdict(four_nodes({1: raised("ValueError: boom")} | peers, usual=steps(9)))
+    machine = verdict(four_nodes({1: DISK} | peers, usual=steps(9)))
+
+    assert [node.node for node in program.nodes] == [node.node for node in machine.nodes] == ["node-1"]
+    assert (program.confidence, machine.confidence) == (Confidence.SUPPORTED, Confidence.ESTABLISHED)
+
+
+MEMORY = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB "
+    "of which 1.25 GiB is free. {}Including non-PyTorch memory, this process has 16.50 GiB memory in use."
+)
+
+
+@pytest.mark.parametrize(
+    ("holder", "scope"), [("Process 41712 has 61.40 GiB memory in use. ", Scope.NODE), ("", Scope.JOB)]
+)
+def test_memory_of_an_accelerator_is_the_jobs_own_unless_another_process_holds_it(holder: str, scope: Scope) -> None:
+    """The longest batch of a step meets one rank alone; a left-over process is one of that machine."""
+    peers = {n: lost(1) for n in (0, 2, 3)}
+
+    assert verdict(four_nodes({1: raised(MEMORY.format(holder))} | peers, usual=steps(9))).scope is scope
+
+
 def unmarked(last: int, said: dict[int, list[str]], **manifest: Any) -> Job:
     """A job whose job.json tells no status; it planned ten iterations, and says this after the last one."""
     return four_nodes(said, usual=steps(last, total=10), status=Status.UNKNOWN, **manifest)

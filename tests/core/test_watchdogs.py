@@ -5,6 +5,11 @@ from core.job import Job
 from core.model import Scope
 from tests.support.jobs import at, four_nodes, steps
 
+NO_TRACE = (
+    "Stack trace of the failed collective not found, potentially because FlightRecorder is disabled. "
+    "You can enable it by setting TORCH_NCCL_TRACE_BUFFER_SIZE to a non-zero value."
+)
+
 
 def watchdog(rank: int, *, enqueued: int, completed: int, operation: str = "ALLREDUCE") -> list[str]:
     """The lines of ProcessGroupNCCL.cpp (torch 2.6) for a collective that never ended."""
@@ -16,8 +21,7 @@ def watchdog(rank: int, *, enqueued: int, completed: int, operation: str = "ALLR
     return [
         f"{prefix} [Rank {rank}] {timeout}",
         f"{prefix} {group}  failure detected by watchdog at work sequence id: {completed + 1} PG status: {counts}",
-        f"{prefix} Stack trace of the failed collective not found, potentially because FlightRecorder is disabled. "
-        "You can enable it by setting TORCH_NCCL_TRACE_BUFFER_SIZE to a non-zero value.",
+        f"{prefix} {NO_TRACE}",
         f"{prefix} {group} First PG on this rank to signal dumping.",
         f"{prefix} {group} ProcessGroupNCCL preparing to dump debug info. Include stack trace: 1",
         f"{prefix} {group} Process group watchdog thread terminated with exception: [Rank {rank}] {timeout}",
@@ -71,7 +75,7 @@ def test_who_lacks_what_all_said_is_who_the_others_waited_for_to_begin() -> None
     others = [at(n, text) for n, text in enumerate(["environment is ready", "loaded module cuda", "starting agent"])]
     store = "torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 3/4 clients joined."
     says = {0: [*others, *["Traceback (most recent call last):", '  File "run.py", line 3, in <module>', store]]}
-    says |= {rank: others for rank in (1, 3)}
+    says |= dict.fromkeys((1, 3), others)
 
     found = diagnose(four_nodes(says, usual=[at(0, "preparing the environment")]), [])
 

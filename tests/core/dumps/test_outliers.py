@@ -116,3 +116,17 @@ def test_the_tree_folds_ranks_and_shared_ways() -> None:
         "  next_batch (loader.py:5)  [rank 7]",
         "    wait (threading.py:306)  [rank 7]",
     ]
+
+
+def test_a_thread_that_pins_memory_makes_no_worker_of_a_trainer() -> None:
+    """Every process whose loader pins memory has one; a worker is one in its main thread."""
+    pins = (
+        'Thread 2 (idle): "Thread-4 (_pin_memory_loop)"\n    do_one_step (torch/utils/data/_utils/pin_memory.py:30)\n'
+        "    _pin_memory_loop (torch/utils/data/_utils/pin_memory.py:54)\n"
+    )
+    training = [process(n, *REDUCE, "<module> (train.py:9)", more=pins) for n in range(3)]
+    loading = process(3, *LOADER, "<module> (train.py:9)", more=pins)
+
+    (found,) = outliers([*training, loading])
+
+    assert found.process.rank == 3
