@@ -3,6 +3,7 @@
 from core.answer.confidence import SUPPORTED, Ground, Support, confidence, rivals
 from core.answer.findings import (
     COLLECT,
+    MIN_VOICES,
     Findings,
     Verdict,
     apart_by_numbers,
@@ -18,6 +19,7 @@ from core.answer.findings import (
 from core.course.divergence import find_divergence
 from core.events.row_text import read_rows
 from core.failure_kinds import Kind
+from core.judge.candidates import Candidate
 from core.judge.collective_mismatch import find_mismatch
 from core.judge.ending import Ending
 from core.judge.ranking import quote
@@ -150,11 +152,18 @@ def of_all(found: Findings) -> Verdict | None:
     return Verdict(
         Scope.JOB,
         confidence(support),
-        f"{lead}: {what_broke(root)}{found.place}.",
+        f"{lead}: {what_broke(root)}{_by_whom(found, root)}{found.place}.",
         (_logged(text, len(root.nodes), len(nodes), unit), *second_opinion(support)),
         (),
         (root.fact.check,),
     )
+
+
+def _by_whom(found: Findings, root: Candidate) -> str:
+    """Where the job's own fault came out, of which one rank or node tells."""
+    if found.voices < MIN_VOICES or len(found.nodes) < MIN_VOICES or len(root.nodes) != 1:
+        return ""
+    return f" on {found.parsed.table.called(root.ranks, root.nodes[0]) if len(root.ranks) == 1 else root.nodes[0]}"
 
 
 def _logged(text: str, nodes: int, of: int, unit: str) -> str:

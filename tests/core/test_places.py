@@ -102,7 +102,7 @@ def test_what_the_only_labelled_rank_raised_is_told_from_those_that_only_the_lau
         "[rank1]: Traceback (most recent call last):",
         '[rank1]:   File "/home/u/train.py", line 61, in main',
         "[rank1]:     loss = model(x)",
-        "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+        "[rank1]: torch.AcceleratorError: CUDA error: an illegal memory access was encountered",
     )
     one = job({"train.log": lines(*steps(40), *raised, *asked(7532, 7534, 7535), *report(1, 1, 1, 7533))})
 

@@ -106,7 +106,11 @@ def test_memory_of_an_accelerator_is_the_jobs_own_unless_another_process_holds_i
     """The longest batch of a step meets one rank alone; a left-over process is one of that machine."""
     peers = {n: lost(1) for n in (0, 2, 3)}
 
-    assert verdict(four_nodes({1: raised(MEMORY.format(holder))} | peers, usual=steps(9))).scope is scope
+    found = verdict(four_nodes({1: raised(MEMORY.format(holder))} | peers, usual=steps(9)))
+
+    assert found.scope is scope
+    assert "memory" in found.headline
+    assert "node-1" in found.headline
 
 
 def unmarked(last: int, said: dict[int, list[str]], **manifest: Any) -> Job:
