@@ -20,7 +20,7 @@ from core.flows.answer import FlowsAnswer
 from core.flows.evidence import find_flow_evidence, with_network
 from core.history.attempt import Attempt
 from core.job import Job
-from core.judge.candidates import find_candidates
+from core.judge.candidates import find_candidates, is_raised
 from core.judge.durations import find_durations
 from core.judge.ending import find_ending
 from core.judge.exits import find_exits
@@ -34,7 +34,7 @@ from core.judge.work_spans import find_spans
 from core.l4.method import diagnose_l4
 from core.l4.opinion import find_outlier
 from core.metrics.evidence import find_metric_evidence
-from core.model import Diagnosis, Role
+from core.model import Diagnosis
 from core.next.advise import with_next_step
 from core.nodes.sign import suspects
 from core.nodes.suspicion import find_signs
@@ -94,10 +94,8 @@ def diagnose_parsed(
     spans = find_spans(parsed)  # beyond the paper: work that begins with one message and ends with another
     durations = find_durations(parsed, spans)  # beyond the paper: how long work took, by words and by clocks
     ending = find_ending(parsed, candidates, spans, durations)  # beyond the paper: did it make progress until the end?
-    raised = any(candidate.fact.kind is Kind.NUMERICS and candidate.role is Role.ROOT for candidate in candidates)
-    broken = find_broken(
-        parsed.table, parsed.files, parsed.iterations, raised=raised
-    )  # beyond the paper: a loss that is no number
+    is_nan = is_raised(candidates, Kind.NUMERICS)
+    broken = find_broken(parsed.table, parsed.files, parsed.iterations, raised=is_nan)  # a loss that is no number
     leak = find_leak(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: memory that never comes back
     dumps = find_dump_evidence(as_read)  # beyond the paper: stacks and flight recorders of hung processes
     metrics = find_metric_evidence(parsed, candidates)  # beyond the paper: metrics beside the logs
@@ -115,18 +113,17 @@ def diagnose_parsed(
     )  # 4.3 spatial: nodes against each other
     ending = ending.explained_by({sign.channel for sign in signs}, dumps.known)
     opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
-    suspicions, alarm = suspects(signs), metrics.alarm
     found = Findings(
         parsed=parsed,
         candidates=candidates,
-        suspicions=suspicions,
+        suspicions=suspects(signs),
         stage=stage,
         ending=ending,
         exits=exits,
         outlier=opinion,
         dumped=dumps.dumped,
         crossed=dumps.crossed,
-        alarm=alarm,
+        alarm=metrics.alarm,
         slower=metrics.slower,
         broken=broken,
         leak=leak,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from core.baseline import Normal, speaker
 from core.events.table import EventTable, rows_by
 from core.facts import Fact, fact_of
+from core.failure_kinds import Kind
 from core.job import Manifest
 from core.judge.survived_errors import survived
 from core.model import Role, Stage
@@ -165,3 +166,8 @@ def _candidate(
         ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
         role=fact.role,
     )
+
+
+def is_raised(candidates: Sequence[Candidate], kind: Kind) -> bool:
+    """Whether a direct trace is of this kind."""
+    return any(candidate.fact.kind is kind and candidate.role is Role.ROOT for candidate in candidates)
