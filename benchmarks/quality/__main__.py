@@ -3,7 +3,7 @@
 The labelled jobs of the project are in lab.tar.xz and other.tar.xz beside this file: real small training jobs with
 injected faults, of our lab and of other stacks. --jobs and --truth take larger sets, told apart by their ids: those of
 the lab are f or s and two digits, public ones begin with "pub-", and all others are the set `other`.
---blind measures those of blind.tar.xz too: made by authors who had seen neither rules nor results, and scored once
+--blind measures those of blind*.tar.xz too: made by authors who had seen neither rules nor results, and scored once
 before their misses were read (docs/LOG.md); since then they are seen. --also takes further sets under names of their
 own.
 """
@@ -33,7 +33,7 @@ LAB = Path(__file__).parent / "lab.tar.xz"  # folders jobs/ and truth/
 RESULTS = ROOT / "benchmarks" / "results"
 DOCUMENTS = (RESULTS / "repository.md", RESULTS / "quality.md")
 OTHER = Path(__file__).parent / "other.tar.xz"  # the same, of other stacks (benchmarks/results/quality.md)
-BLIND = Path(__file__).parent / "blind.tar.xz"  # the same, of jobs that no rule was written for
+BLIND = tuple(sorted(Path(__file__).parent.glob("blind*.tar.xz")))  # the same, of jobs that no rule was written for
 SETS = ("lab", "public", "other")
 _OF_LAB = re.compile(r"[fs]\d\d|lab\d+-\d+")
 
@@ -78,8 +78,10 @@ def labelled_jobs(jobs: str | None, truth: Path | None) -> Iterator[tuple[str, P
 @contextmanager
 def blind_jobs() -> Iterator[LabelledSet]:
     """The jobs of the blind sets, unpacked for as long as they are measured."""
-    with tempfile.TemporaryDirectory() as folder, tarfile.open(BLIND) as packed:
-        unpack(packed, folder)
+    with tempfile.TemporaryDirectory() as folder:
+        for archive in BLIND:
+            with tarfile.open(archive) as packed:
+                unpack(packed, folder)
         yield LabelledSet("blind", f"{folder}/jobs", read_truths(Path(folder, "truth")))
 
 
