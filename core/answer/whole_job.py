@@ -105,9 +105,15 @@ def stalled(found: Findings) -> Verdict | None:
         return None
     ending, roots = found.ending, found.roots
     stop = f" ({roots[0].fact.says})" if roots and roots[0].fact.stop else ""
-    whole = found.voices >= 2 and len(found.parsed.table.ranks) >= (found.parsed.job.manifest.world_size or 2)
+    ranks = found.parsed.job.manifest.world_size or MIN_VOICES
+    heard = found.voices >= MIN_VOICES and len(found.parsed.table.ranks) >= ranks
+    whole = heard or (ending.slow is not None and ending.slow.than_good_jobs and not ending.hung)
     scope = Scope.JOB if whole else Scope.UNKNOWN
-    nobody = f"no {found.unit} stands out" if found.voices >= 2 else f"{found.unit}s cannot be told apart in this log"
+    nobody = (
+        f"no {found.unit} stands out"
+        if found.voices >= MIN_VOICES
+        else f"{found.unit}s cannot be told apart in this log"
+    )
     what = f"The job hung{found.place}" if ending.hung else _slow(ending)
     return Verdict(scope, Confidence.WEAK, f"{what}{stop}; {nobody}.", (course_of(ending),), (), (COLLECT,))
 

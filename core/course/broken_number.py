@@ -117,14 +117,16 @@ def _iteration_of(row: int, iterations: Iterations) -> int:
 def _with_the_first(
     broken: BrokenNumber, table: EventTable, files: Mapping[str, LogFile], iterations: Iterations
 ) -> BrokenNumber:
-    """The same with the ranks in which it broke first: a gradient carries it to all others one iteration later."""
+    """The same with the ranks in which it broke first, or was infinite: a gradient carries it to all one step later."""
     ranks = table.rank_of_voice[iterations.voices]
     numbers = np.unique(iterations.numbers[ranks >= 0])
     near = numbers[numbers <= broken.iteration][-BEFORE:]
     at = np.flatnonzero(np.isin(iterations.numbers, near) & (ranks >= 0))[:MOST_LINES]
     texts = read_rows(files, table, iterations.marks[at].tolist())
+    infinite = re.compile(rf"(?<!\w){re.escape(broken.name)}[\"']? ?[:=]? ?[\"']?[-+]?inf\b", re.IGNORECASE)
     names = [{match[1] for match in _BROKEN.finditer(texts.get(row, ""))} for row in iterations.marks[at].tolist()]
-    nan = np.array([broken.name in own for own in names], np.bool_)
+    beyond = [infinite.search(texts.get(row, "")) is not None for row in iterations.marks[at].tolist()]
+    nan = np.array([broken.name in own or far for own, far in zip(names, beyond, strict=True)], np.bool_)
     if not nan.any():
         return broken
     first = int(iterations.numbers[at][nan].min())

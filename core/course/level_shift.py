@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 MIN_RATIO = 2.0  # a level at least doubled: host noise in good lab jobs stays below (docs/LOG.md)
 LONG, LONG_RATIO = 8, 1.5  # values on either side, of which a smaller rise is no noise: of 300 labelled jobs that were
 # well those with so many rose to 1.29 at most (docs/LOG.md)
-DRIFT = 1.5  # a smaller rise counts where the numbers of one rank explain it
+DRIFT, LONG_DRIFT = 1.5, 1.25  # a smaller rise counts where the numbers of one rank explain it
 MIN_BEFORE = 3  # values at the old level: of two, one may be the first step, which compiles
 MIN_AFTER = 3  # values at the new level: of two, one may be a checkpoint,
 FEW_AFTER, FEW_RATIO = 2, 2.5  # unless both are far longer: then two are enough
@@ -32,7 +32,7 @@ class Shift:
 
 
 def find_shift(
-    values: NDArray[np.float64], ratio: float = MIN_RATIO, *, coarse: bool = False, of_job: bool = False
+    values: NDArray[np.float64], ratio: float = MIN_RATIO, *, coarse: bool = False, long: float | None = None
 ) -> Shift | None:
     """The place from which on a series of positive numbers keeps to a level at least ``ratio`` times the one before.
 
@@ -41,7 +41,7 @@ def find_shift(
     Args:
         coarse: the clock counts no finer than the values: each is averaged with the one behind it, for one is too long
             when the next is too short.
-        of_job: the values are steps of the whole job, of which a smaller rise tells if it is long.
+        long: the ratio that is enough where both sides have LONG values, as steps of a whole job may.
     """
     if coarse and len(values) > 1:
         values = np.append((values[:-1] + values[1:]) / 2, values[-1])
@@ -57,7 +57,7 @@ def find_shift(
     place = int(split[np.argmax(statistic)])
     before, after = float(np.median(values[:place])), float(np.median(values[place:]))
     few = count - place < MIN_AFTER
-    ratio = min(ratio, LONG_RATIO) if of_job and min(place, count - place) >= LONG else ratio
+    ratio = min(ratio, long) if long is not None and min(place, count - place) >= LONG else ratio
     if few and coarse:
         return None
     if after < ratio * before or (few and values[place:].min() < FEW_RATIO * before):

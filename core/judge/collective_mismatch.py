@@ -1,6 +1,7 @@
 """Ranks of one process group that wait in different collectives under one number: their program let them part.
 
-Who is in a minority is told by ``core.nodes.votes``; where the group falls into large parts no rank is the odd one.
+Who is in a minority is told by ``core.nodes.votes``; where the group falls into large parts no rank is the odd one, and
+the first rank alone took a branch that is for it alone.
 """
 
 import re
@@ -19,8 +20,10 @@ MAX_READ = 4096  # lines: one a rank of the largest jobs
 # "[PG ID 0 PG GUID 0(default_pg) Rank 3] ... WorkNCCL(SeqNum=6853, OpType=ALLREDUCE, ...": ProcessGroupNCCL.cpp (2.13)
 _WAITS = re.compile(
     r"\[PG (?:ID \d{1,9} PG GUID )?(?P<group>\w{1,64}).{0,400}?"
-    r"WorkNCCL\(SeqNum=(?P<number>\d{1,18}), OpType=(?P<operation>\w{1,40})"
+    r"WorkNCCL\(SeqNum=(?P<number>\d{1,18}), OpType=(?P<operation>\w{1,40})(?:, NumelIn=(?P<size>\d{1,18}))?"
 )
+# Of these all ranks give the same number of elements; torch's barrier is an ALLREDUCE of one.
+_EVEN = frozenset({"ALLREDUCE", "BROADCAST", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Mismatch:
 
 
 def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch | None:
-    """The largest mismatch in which no part of the group is small; None where all wait in the same."""
+    """The largest mismatch in which no part of the group is small, or only the first rank; None where all agree."""
     rows = sorted(
         row
         for candidate in candidates
@@ -44,13 +47,16 @@ def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch |
     for row, text in sorted(read_rows(parsed.files, parsed.table, rows[:MAX_READ]).items()):
         found, rank = _WAITS.search(text), int(parsed.table.rank[row])
         if found is not None and rank >= 0:
-            waiting[found["group"], int(found["number"])].setdefault(rank, (found["operation"], row))
+            size = f" of {found['size']}" if found["operation"] in _EVEN and found["size"] else ""
+            waiting[found["group"], int(found["number"])].setdefault(rank, (found["operation"] + size, row))
     mismatches = []
     for (_, number), of_rank in sorted(waiting.items()):
         parts: dict[str, list[int]] = defaultdict(list)
         for operation, row in of_rank.values():
             parts[operation].append(row)
-        if len(parts) > 1 and min(map(len, parts.values())) > few_of(len(of_rank)):
+        first = parts.get(of_rank[min(of_rank)][0], [])
+        is_large = min(map(len, parts.values())) > few_of(len(of_rank))
+        if len(parts) > 1 and (is_large or (len(parts) == 2 and len(first) == 1)):
             by_size = sorted(parts.items(), key=lambda part: (-len(part[1]), part[0]))
             operations = tuple((operation, len(own)) for operation, own in by_size)
             mismatches.append(Mismatch(number, operations, tuple(min(own) for _, own in by_size)))

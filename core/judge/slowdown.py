@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.course.level_shift import LONG, LONG_RATIO, MIN_RATIO, find_growth, find_shift, find_uneven_shift
+from core.course.level_shift import LONG, LONG_DRIFT, LONG_RATIO, MIN_RATIO, find_growth, find_shift, find_uneven_shift
 from core.course.pace import SECOND, Course, Pace
 from core.course.stages import STAGES
 from core.course.timings import LAG, is_milliseconds, is_rate
@@ -47,7 +47,7 @@ def told_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
     timings = parsed.timings()
     totals = {name: values for name, values in timings.items() if _TOTAL.search(name)}
-    found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values, of_job=True)) is not None]
+    found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values, long=LONG_RATIO)) is not None]
     return max(found, key=lambda slow: slow.after, default=None)
 
 
@@ -71,11 +71,11 @@ def part_slowdown(parsed: Parsed) -> Slowdown | None:
     return max(found, key=lambda slow: (slow.after - slow.before, -slow.iteration), default=None)
 
 
-def _shift_of(values: Mapping[int, Mapping[int, float]], *, of_job: bool = False) -> Slowdown | None:
+def _shift_of(values: Mapping[int, Mapping[int, float]], *, long: float | None = None) -> Slowdown | None:
     """Where the median over the ranks of a printed time left its level."""
     numbers = sorted({number for of_rank in values.values() for number in of_rank})
     each = np.array([np.median([of[number] for of in values.values() if number in of]) for number in numbers])
-    shift = find_shift(np.maximum(each, each.max(initial=0.0) * SHORTEST), of_job=of_job)
+    shift = find_shift(np.maximum(each, each.max(initial=0.0) * SHORTEST), long=long)
     return None if shift is None else Slowdown(numbers[shift.place - 1] + 1, shift.before, shift.after)
 
 
@@ -96,7 +96,8 @@ def clocked_slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float
 
     Machines that are well differ by less than two (docs/LOG.md), as levels of one job do; long jobs by less.
     """
-    shift = find_shift(course.steps, ratio, coarse=course.is_coarse, of_job=True)
+    long = LONG_RATIO if ratio >= MIN_RATIO else LONG_DRIFT
+    shift = find_shift(course.steps, ratio, coarse=course.is_coarse, long=long)
     if shift is not None and (course.steps[shift.place :] - shift.before).sum() >= LEAST_LOST:
         return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
     least = min(ratio, LONG_RATIO) if len(course.steps) >= 2 * LONG else ratio

@@ -15,7 +15,8 @@ from core.logs.voices import Origin
 _LABEL = re.compile(
     rb"\[default(?P<local>\d{1,7})\]:|\[rank(?P<rank>\d{1,7})\]: ?|\[\d{1,10},(?P<mpi>\d{1,7})\]<std(?:out|err)>: ?"
     rb"|\((?P<ray>\w++) pid=(?P<pid>\d{1,7})(?:, ip=(?P<ip>[\d.]{1,15}))?\) "
-    rb"|(?<![\w.-])(?:(?P<nccl>[\w.-]++):\d{1,10}:\d{1,10} \[\d{1,10}\] |(?P<task>\d{1,7}): |(?P<host>[\w.-]++): )"
+    rb"|(?<![\w.-])(?:(?P<nccl>(?!\d{1,10}:)[\w.-]++):\d{1,10}:\d{1,10} \[\d{1,10}\] "
+    rb"|(?P<task>\d{1,7}): |(?P<host>[\w.-]++): )"
 )
 
 

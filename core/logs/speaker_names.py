@@ -109,7 +109,9 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> NameReading | None
     )  # trainer[3] counts; trainer[31539] is a process id, as syslog has it
     if named and len(set(named)) == len(named) and (not in_brackets or _count_from_zero(named)):
         return NameReading(_NAMED_RANK)
-    if (not key or _RANK_KEY.fullmatch(key)) and _count_from_zero(_ranks(names, _RANK)):
+    ranks = _ranks(names, _RANK) if not key or _RANK_KEY.fullmatch(key) else []
+    lettered = bool(key) or not any(name[:1].isdigit() for name in names)
+    if _count_from_zero(ranks) or (lettered and _are_of_one_machine(ranks)):
         return NameReading(_RANK, _LOCAL_KEY.fullmatch(key) is not None)
     if _RANK_KEY.fullmatch(key) and _count_from_zero(_ranks(names, _PROCESS)):
         return NameReading(_PROCESS)
@@ -156,6 +158,12 @@ def _ranks(names: Sequence[bytes], form: re.Pattern[bytes]) -> list[int]:
 def _count_from_zero(ranks: Sequence[int]) -> bool:
     """All different, and as few numbers left out as there are."""
     return bool(ranks) and len(set(ranks)) == len(ranks) and min(ranks) == 0 and max(ranks) < 2 * len(ranks)
+
+
+def _are_of_one_machine(ranks: Sequence[int]) -> bool:
+    """Whether they are those of one machine of several that have as many each: 4 to 7, 8 to 15."""
+    least = min(ranks, default=0)
+    return len(ranks) > 1 and sorted(ranks) == list(range(least, least + len(ranks))) and least % len(ranks) == 0
 
 
 def _with_a_slash(names: Sequence[bytes]) -> list[re.Pattern[bytes]]:

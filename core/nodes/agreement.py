@@ -6,6 +6,7 @@ while all others still do, computes or writes something else since then. And a n
 may stand still on one: an actor that gets no new weights, an environment that is broken.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ STANDS = 0.6  # as sure as a vote: it tells who differs, not why
 MIN_AGREED, MIN_ODD = 4, 3  # times that all print the same first, and that one prints something else then
 MIN_STILL = 6  # times in a row, the last ones, that a number stands still on one rank
 CHANGES = 0.8  # of the times it is a new one on the others, and was before on that one
+_COUNTS = re.compile(
+    r"(?:global[_ ])?(?:steps?|iter(?:ation)?s?|epochs?|batch(?:es)?|rounds?|episodes?|updates?)", re.IGNORECASE
+)
 DIGITS = 4  # of a number that never changes, and that is no measurement: those of several ranks differ in them
 
 
@@ -51,6 +55,8 @@ def agreement_signs(
         return [_broke_first(parsed, broken, rank, home[rank]) for rank in broken.first if rank in home]
     signs: dict[str, Sign] = {}
     for values in all_values:
+        if _COUNTS.fullmatch(values.name):
+            continue  # who is ahead or behind in a count is no other replica
         for sign in _signs_of(parsed, values, home):
             signs.setdefault(sign.node, sign)
     return list(signs.values()) if len(signs) <= few_of(len(set(home.values()))) else []

@@ -72,6 +72,7 @@ def find_signs(
     peers = [node for node in nodes if node not in apart]
     home = {rank: node for rank, node in node_of_rank.items() if node not in apart}
     all_values = tuple(told_by_all(parsed, len(node_of_rank))) if len(node_of_rank) >= MIN_RANKS else ()
+    spoke = frozenset(table.nodes or nodes)  # of who left no log nobody knows what it would have said
     names = Names(table, manifest)
     names.learn(*told_identities(table, files), find_aliases(parsed))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
@@ -79,7 +80,7 @@ def find_signs(
         candidates = [candidate for candidate in candidates if candidate.role is not Role.PROPAGATED]
         edges = tuple(edge for edge in edges if by_event[edge.event].role is not Role.PROPAGATED)
     return (
-        *direct_signs(telling_roots(candidates), nodes, parsed.unit),
+        *direct_signs(telling_roots(candidates), [node for node in nodes if node in spoke], parsed.unit),
         *named_signs(edges, by_event, nodes, apart | (set(nodes) - set(table.nodes))),
         *silence_signs(table, candidates, _heard(table, expected), nodes),
         *behind_signs(table, parsed.iterations, node_of_rank),

@@ -30,6 +30,9 @@ _OF_EACH = re.compile(
 )
 
 
+_OF_COLLECTIVES = frozenset({"OpType", "NumelIn", "NumelOut"})  # of ProcessGroupNCCL.cpp
+
+
 def vote_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int, str]) -> list[Sign]:
     """Signs for the nodes of ranks that differ from most in a parameter of what most of them say of the failure.
 
@@ -86,6 +89,8 @@ def _minority(
     odd = sorted(rank for rank, value in of_rank.items() if value != usual)
     if not odd or count <= len(of_rank) * MAJORITY or len(odd) > few_of(len(of_rank)):
         return []
+    if odd == [min(of_rank)] and name in _OF_COLLECTIVES:
+        return []  # the first rank alone in another collective is a branch of the program: ``if rank == 0``
     signs = []
     for node in sorted({home[rank] for rank in odd if rank in home}):
         own = [rank for rank in odd if home.get(rank) == node]

@@ -40,7 +40,8 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
     homeless = len(table.ranks) > 1 and not (table.ranks_have_nodes or manifest.node_ranks)
     if homeless or names_only_tasks(table):
         homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
-        table, homeless = with_homes(table, homes) if homes else table, homeless and not homes
+        table, manifest = _with_silent_tasks(with_homes(table, homes), homes, manifest) if homes else (table, manifest)
+        homeless = homeless and not homes
     hosts = communicator_homes(table, files) if homeless else {}
     if hosts and set(hosts) <= set(manifest.nodes or hosts):
         table, manifest = _on_hosts(table, hosts, manifest)
@@ -70,6 +71,15 @@ def _on_hosts(
     """The table with each rank on its machine, and the manifest with all of them."""
     home = {rank_called(rank): host for host, ranks in hosts.items() for rank in ranks}
     return with_homes(table, home), replace(manifest, nodes=manifest.nodes or tuple(hosts), node_ranks=hosts)
+
+
+def _with_silent_tasks(table: EventTable, homes: Mapping[str, str], manifest: Manifest) -> tuple[EventTable, Manifest]:
+    """The same, and of ranks that never spoke, but whose end was reported, the node: for those the others waited."""
+    of_rank = {rank: homes[name] for rank in range(len(homes)) if (name := rank_called(rank)) in homes}
+    if len(of_rank) != len(homes) or len(of_rank) <= len(table.ranks) or manifest.node_ranks:
+        return table, manifest
+    nodes = {node: tuple(rank for rank, home in of_rank.items() if home == node) for node in of_rank.values()}
+    return table, replace(manifest, nodes=manifest.nodes or tuple(nodes), node_ranks=nodes)
 
 
 def _with_silent_ranks(table: EventTable, launched: Launched, manifest: Manifest) -> Manifest:

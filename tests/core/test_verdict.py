@@ -93,6 +93,13 @@ def test_what_the_program_of_one_node_raised_is_not_established_to_be_the_node()
     assert (program.confidence, machine.confidence) == (Confidence.SUPPORTED, Confidence.ESTABLISHED)
 
 
+def test_the_only_node_that_left_a_log_is_not_told_from_the_others() -> None:
+    """Three machines, and the log of one: that the others never said what it did is not known."""
+    files = {"trainer-0.log": lines(*steps(9), *raised("RuntimeError: the solver gave up"))}
+
+    assert verdict(job(files, nodes=("trainer-0", "trainer-1", "trainer-2"))).nodes == ()
+
+
 MEMORY = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.15 GiB "
     "of which 1.25 GiB is free. {}Including non-PyTorch memory, this process has 16.50 GiB memory in use."

@@ -16,6 +16,7 @@ LEAD = 100_000  # microseconds: clocks of a cluster are nearer to each other, an
 LATE = 5_000_000  # microseconds after others failed: peers notice a death sooner, gloo and torchrun poll by the second
 TROUBLE = 0.5  # strength from which on an event is trouble by itself: exceptions and what peers report, not warnings
 NEVER = np.iinfo(np.int64).max
+WATCHDOG = "watchdog thread terminated with exception"  # ProcessGroupNCCL.cpp: std::terminate follows, and SIGABRT
 
 Rows = NDArray[np.intp]
 Chosen = Callable[[Rows], NDArray[np.bool_]]  # which of these rows
@@ -31,8 +32,11 @@ def is_trouble(candidate: Candidate) -> bool:
 
 
 def has_waited(candidate: Candidate) -> bool:
-    """Whether it says that a peer was waited for in vain."""
-    return candidate.role is Role.PROPAGATED and candidate.fact.kind == Kind.PEER_SILENT
+    """Whether it says that a peer was waited for in vain, or is a watchdog that ends its process for a lost peer."""
+    if candidate.role is not Role.PROPAGATED:
+        return False
+    ends = candidate.fact.kind == Kind.PEER_LOST and WATCHDOG in candidate.text
+    return ends or candidate.fact.kind == Kind.PEER_SILENT
 
 
 def requests(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -135,7 +135,7 @@ def _name_end(at: int, labels: Labels) -> int:
     if byte(colon) != _COLON:
         return 0
     if byte(colon + 1) != _BLANK:
-        return _nccl_end(colon)
+        return 0 if digits_end(at) == colon else _nccl_end(colon)  # 18:06:52 [4] is a clock
     end = _task_end(at) if labels.tasks else 0
     if end == 0 and find(labels.hosts, at, colon - at) != NOT_FOUND:
         end = colon + 2
