@@ -19,13 +19,15 @@ from core.processes import MAX_REPORTS, listed, process_of
 def find_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str]:
     """The node of each rank or task, by what it is called, from reports of how tasks ended.
 
-    None unless each rank that spoke is a task, or each task is a node, and each is on one node.
+    Of ranks none unless each that spoke is a task; of tasks that stand for nodes, those that a report names.
     """
     tasks = set(table.nodes) if names_only_tasks(table) else set()
     of_ranks = {rank_called(rank) for rank in table.ranks}
     called = task_called if tasks else rank_called
     found = {called(task): node for task, node in _homes_of_tasks(table, files).items()}
-    return found if set(found) == tasks or (not tasks and of_ranks and set(found) >= of_ranks) else {}
+    if tasks:
+        return {task: node for task, node in found.items() if task in tasks}
+    return found if of_ranks and set(found) >= of_ranks else {}
 
 
 def reported_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, tuple[int, ...]]:

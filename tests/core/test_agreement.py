@@ -63,6 +63,7 @@ def test_replicas_that_agree_are_well() -> None:
         {rank: [f"seen={n * 8 + (rank > 1 and n > 9)}" for n in range(20)] for rank in RANKS},
         {rank: [f"at 2026-11-21 04:{n:02d}:{30 + (rank == 1 and n > 9)}" for n in range(20)] for rank in RANKS},
         {rank: [f"queue_id={n + (rank == 1 and n in (10, 12, 15))}" for n in range(20)] for rank in RANKS},
+        {rank: [f"round {n + (rank == 1 and n > 9)}" for n in range(20)] for rank in RANKS},
     ],
     ids=[
         "twice",
@@ -74,6 +75,7 @@ def test_replicas_that_agree_are_well() -> None:
         "half of them",
         "a clock",
         "now and then",
+        "a count",
     ],
 )
 def test_numbers_that_may_differ_name_nobody(says: dict[int, list[str]]) -> None:

@@ -47,6 +47,7 @@ def micros(text: str, fraction: int) -> int:
             b"GPU-719:3198547:3203306 [6] ",
             b"proxy.cc:<NUM> NCCL WARN timeout",
         ),
+        (b"18:06:52 [4] iter 345", b"", b"<TS> [<NUM>] iter <NUM>"),
         (b"[1,12]<stderr>: Traceback", b"[1,12]<stderr>: ", b"Traceback"),
         (b"node-07: 5: [rank5]: Traceback", b"node-07: 5: [rank5]: ", b"Traceback"),
         (b"node-08: nobody knows this host", b"", b"node-<NUM>: nobody knows this host"),

@@ -203,3 +203,14 @@ def test_nccl_tells_the_machine_of_each_rank_when_it_sets_up_the_communicator_of
 
     assert [node.node for node in diagnose(one, []).nodes] == ["gpu-11"]
     assert parse(one).job.manifest.node_ranks == {"gpu-07": (0, 1, 2, 3), "gpu-11": (4, 5, 6, 7)}
+
+
+def test_a_task_that_never_spoke_is_on_the_machine_that_sruns_report_names() -> None:
+    """``srun --label`` names no machine; its reports of the end do, also of who ended before it said anything."""
+    said = [f"{rank}: {text}" for rank in range(6) for text in ("building tokenizer", "waiting for peers")]
+    ends = ["srun: error: gpu-3: tasks 6-7: Exited with exit code 1"]
+    ends += [f"srun: error: gpu-{n}: tasks {2 * n}-{2 * n + 1}: Terminated" for n in range(3)]
+
+    found = diagnose(job({"slurm.out": lines(*said, *ends)}, world_size=8), [])
+
+    assert [node.node for node in found.nodes] == ["gpu-3"]

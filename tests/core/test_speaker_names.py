@@ -11,6 +11,8 @@ from core.logs.speaker_names import Name, are_made_alike, count_all, find_readin
         (["0", "1", "2"], b"", Name(rank=0)),
         (["0/4", "1/4", "3/4"], b"", Name(rank=0)),
         (["R0", "R1"], b"", Name(rank=0)),
+        (["r4", "r5", "r6", "r7"], b"", Name(rank=4)),
+        (["8", "9"], b"rank", Name(rank=8)),
         (["rank_0", "rank_1"], b"", Name(rank=0)),
         (["0", "1"], b"local_rank", Name(local_rank=0)),
         (["gpu-3/0", "gpu-7/1"], b"", Name(b"gpu-3", 0)),
@@ -48,6 +50,7 @@ def test_names_tell_a_rank_a_machine_or_both(names: list[str], key: bytes, first
         (["3f9ac01b", "4f9ac01b"], b""),
         (["Nov", "Dec"], b""),
         (["64", "128"], b""),
+        (["64", "65"], b""),
         (["0", "1"], b"epoch"),
     ],
 )

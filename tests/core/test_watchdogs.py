@@ -1,9 +1,11 @@
 """What the watchdogs of NCCL say on every rank of a job that hung, and what nevertheless tells who is waited for."""
 
+import pytest
+
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
-from tests.support.jobs import at, four_nodes, steps
+from tests.support.jobs import at, exited, four_nodes, raised, steps
 
 NO_TRACE = (
     "Stack trace of the failed collective not found, potentially because FlightRecorder is disabled. "
@@ -11,11 +13,11 @@ NO_TRACE = (
 )
 
 
-def watchdog(rank: int, *, enqueued: int, completed: int, operation: str = "ALLREDUCE") -> list[str]:
+def watchdog(rank: int, *, enqueued: int, completed: int, operation: str = "ALLREDUCE", size: int = 4096) -> list[str]:
     """The lines of ProcessGroupNCCL.cpp (torch 2.6) for a collective that never ended."""
     prefix = f"[rank{rank}]:[E1121 04:10:00.728530710 ProcessGroupNCCL.cpp:632]"
     group = f"[PG ID 0 PG GUID 0(default_pg) Rank {rank}]"
-    work = f"WorkNCCL(SeqNum={completed + 1}, OpType={operation}, NumelIn=1, NumelOut=1, Timeout(ms)=600000)"
+    work = f"WorkNCCL(SeqNum={completed + 1}, OpType={operation}, NumelIn={size}, NumelOut={size}, Timeout(ms)=600000)"
     timeout = f"Watchdog caught collective operation timeout: {work} ran for 600089 milliseconds before timing out."
     counts = f"last enqueued work: {enqueued}, last completed work: {completed}"
     return [
@@ -60,7 +62,35 @@ def test_two_halves_in_different_collectives_name_nobody() -> None:
 
     assert (found.scope, found.nodes) == (Scope.JOB, ())
     assert "ranks wait in different collectives" in found.headline
-    assert "2 in _ALLGATHER_BASE, 2 in _REDUCE_SCATTER_BASE" in " ".join(found.why)
+    assert "2 in _ALLGATHER_BASE of 4096, 2 in _REDUCE_SCATTER_BASE of 4096" in " ".join(found.why)
+
+
+@pytest.mark.parametrize(("operation", "size"), [("ALLREDUCE", 1), ("BROADCAST", 4096)], ids=["a barrier", "another"])
+def test_the_first_rank_alone_took_a_branch_of_the_program(operation: str, size: int) -> None:
+    """``if rank == 0: dist.barrier()``: the others are in the next gradient."""
+    said = {rank: watchdog(rank, enqueued=50, completed=48) for rank in range(1, 4)}
+    said[0] = watchdog(0, enqueued=50, completed=48, operation=operation, size=size)
+
+    found = diagnose(hung(said), [])
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+    assert "ranks wait in different collectives" in found.headline
+
+
+def test_who_aborts_because_its_watchdog_lost_a_peer_is_no_fault() -> None:
+    """Three processes end by SIGABRT for the one that raised an exception that nobody knows."""
+    lost = (
+        "[rank{0}]:[E1121 04:00:10.500000000 ProcessGroupNCCL.cpp:1595] [PG ID 0 PG GUID 0(default_pg) Rank {0}] "
+        "Process group watchdog thread terminated with exception: NCCL error: remote process exited or there was a "
+        "network error"
+    )
+    says = {rank: [lost.format(rank)] for rank in (0, 1, 3)} | {2: raised("frobnicate.BadShard: shard 7 is empty")}
+    launchers = {f"node-{rank}/torchrun.log": [exited(12, 1 if rank == 2 else -6)] for rank in range(4)}
+
+    found = diagnose(four_nodes(says, usual=steps(9), others=launchers), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "BadShard" in found.headline
 
 
 def test_the_same_collective_everywhere_is_no_mismatch() -> None:
