@@ -26,6 +26,7 @@ _BROKEN = re.compile(
     r"(?! (?:iterations|steps|batches|values|samples)\b)",
     re.IGNORECASE,
 )
+_INFINITE = re.compile(r"(?<!\w)([A-Za-z][\w./-]{0,40})[\"']? ?[:=]? ?[\"']?[-+]?inf\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +124,12 @@ def _with_the_first(
     near = numbers[numbers <= broken.iteration][-BEFORE:]
     at = np.flatnonzero(np.isin(iterations.numbers, near) & (ranks >= 0))[:MOST_LINES]
     texts = read_rows(files, table, iterations.marks[at].tolist())
-    infinite = re.compile(rf"(?<!\w){re.escape(broken.name)}[\"']? ?[:=]? ?[\"']?[-+]?inf\b", re.IGNORECASE)
-    names = [{match[1] for match in _BROKEN.finditer(texts.get(row, ""))} for row in iterations.marks[at].tolist()]
-    beyond = [infinite.search(texts.get(row, "")) is not None for row in iterations.marks[at].tolist()]
-    nan = np.array([broken.name in own or far for own, far in zip(names, beyond, strict=True)], np.bool_)
+    ways = (_BROKEN, _INFINITE)
+    names = [
+        {match[1] for way in ways for match in way.finditer(texts.get(row, ""))}
+        for row in iterations.marks[at].tolist()
+    ]
+    nan = np.array([broken.name in own for own in names], np.bool_)
     if not nan.any():
         return broken
     first = int(iterations.numbers[at][nan].min())

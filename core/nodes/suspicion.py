@@ -72,7 +72,8 @@ def find_signs(
     peers = [node for node in nodes if node not in apart]
     home = {rank: node for rank, node in node_of_rank.items() if node not in apart}
     all_values = tuple(told_by_all(parsed, len(node_of_rank))) if len(node_of_rank) >= MIN_RANKS else ()
-    spoke = frozenset(table.nodes or nodes)  # of who left no log nobody knows what it would have said
+    # of who left no log nobody knows what it would have said; a driver says again what one of its actors raised
+    spoke = frozenset(table.nodes or nodes).union(*(candidate.nodes for candidate in candidates))
     names = Names(table, manifest)
     names.learn(*told_identities(table, files), find_aliases(parsed))
     edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
