@@ -12,6 +12,7 @@ import numpy as np
 from core.flows.answer import FlowSeries, NamedGroup, Subject
 from core.flows.answer_times import answer_times
 from core.flows.connections import Bools, Connections
+from core.flows.exchange_work import exchange_work
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.signs import FlowSign, late_answers, late_calls, late_entries, late_starts, link_delays, rises
@@ -35,6 +36,7 @@ PEERS = 0.5  # of the highest rise: who has that much is slow as well
 # Of the slow steps, that are above the middle of both levels, and of the others, that are below: noise of a shared
 # machine hits one after the other (docs/LOG.md).
 ALWAYS = 0.75
+SEEN = 0.5  # of the steps, in which a thing was seen: of two halves the smaller one tells nothing
 NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
 
 
@@ -83,6 +85,7 @@ class Localizer:
         self._calls = late_calls(connections, groups, timeline)
         self._turns = find_turns(connections, groups, timeline)
         self._own = (
+            ("took longer between its exchanges with other experts", exchange_work(connections, groups, timeline)),
             ("began to send later than its group", late_entries(connections, groups, timeline)),
             (
                 "began the last data of a step later than its group",
@@ -101,6 +104,9 @@ class Localizer:
         found = self._switch(inside, outside)
         if found is not None:
             return found
+        late = self._late(inside, outside, more)
+        if late is not None and inside.sum() > 1:
+            return late  # what a slow link holds up is late at work too; who works slowly acknowledges in time
         own_part = own_share * more
         best = [
             blame
@@ -111,7 +117,6 @@ class Localizer:
             )
             if blame
         ][:1]  # a late entry may come of another stage's work: that comes first
-        late = self._late(inside, outside, more)
         return max([*best, *filter(None, [late])], key=lambda blame: blame.rise, default=None)
 
     def _late(self, inside: Bools, outside: Bools, more: float) -> Attribution | None:
@@ -209,6 +214,8 @@ class Localizer:
 
 
 def _always(values: Floats, inside: Bools, outside: Bools, middle: float) -> bool:
-    """Whether a thing is at fault in nearly all slow steps, and in hardly any other."""
-    within, without = values[inside] > middle, values[outside] > middle
-    return bool(within.mean() >= ALWAYS and without.mean() <= 1 - ALWAYS)
+    """Whether a thing is at fault in nearly all slow steps, and in hardly any other; of those in which it was seen."""
+    within, without = (values[which][np.isfinite(values[which])] for which in (inside, outside))
+    if len(within) < SEEN * inside.sum() or len(without) < SEEN * outside.sum():
+        return False
+    return bool((within > middle).mean() >= ALWAYS and (without > middle).mean() <= 1 - ALWAYS)

@@ -71,16 +71,20 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     sent = connections.sent[list(job.heavy)]
     one_way = sent.min(axis=1) < ONE_WAY * sent.max(axis=1)
     rings = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if ring]
-    both = [connection for connection in job.heavy if connection not in set(rings)]
-    ring_of = _components(connections, rings)
-    kinds = dict.fromkeys(rings, "dp")
+    both = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if not ring]
     lanes = {connection: _lanes(connections, connection) for connection in both}
+    told = not find_grain(connections, job.heavy).sampled and all(map(_visible, lanes.values()))
+    if not rings and told:
+        rings = _closed_rings(connections, both)
+        both = [connection for connection in both if connection not in set(rings)]
+    kinds = dict.fromkeys(rings, "dp")
     if rings:
+        ring_of = _components(connections, rings)
         kinds |= {connection: _beside_rings(connections, connection, ring_of, lanes[connection]) for connection in both}
+    elif told:
+        kinds |= _without_rings({connection: lanes[connection] for connection in both})
     else:
-        kinds |= _without_rings(lanes, sampled=find_grain(connections, job.heavy).sampled)
-    if not rings:
-        _closed_rings(connections, kinds)
+        kinds |= dict.fromkeys(both, "?")
     _tied_embeddings(connections, kinds)
     groups = []
     for kind in ("dp", "pp", "ep", "emb"):
@@ -104,10 +108,8 @@ def _beside_rings(
     return "pp" if takes_turns or _alike(lanes) or not _visible(lanes) else "emb"
 
 
-def _without_rings(lanes: Mapping[int, tuple[Transfers, Transfers]], *, sampled: bool) -> dict[int, str]:
+def _without_rings(lanes: Mapping[int, tuple[Transfers, Transfers]]) -> dict[int, str]:
     """What goes both ways in a job whose data-parallel groups, if it has any, are of two."""
-    if sampled or not all(map(_visible, lanes.values())):
-        return dict.fromkeys(lanes, "?")
     steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
     kinds = {}
     for connection, lane in lanes.items():
@@ -130,22 +132,30 @@ def _visible(lanes: tuple[Transfers, Transfers]) -> bool:
     return True
 
 
-def _closed_rings(connections: Connections, kinds: dict[int, str]) -> None:
-    """What looks like a pipeline, but closes to a ring whose members all send at once: it gathers and scatters.
+def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
+    """Of what goes both ways, the connections that close to rings of three and more whose members all send at once.
 
     FSDP and ZeRO scatter one way around a ring and gather the other way. An interleaved pipeline closes too; its stages
-    take turns.
+    take turns, and so do a ring and a pipeline that share a NIC.
     """
-    both = [connection for connection, kind in kinds.items() if kind in ("pp", "dp")]
-    of = _components(connections, both)
+    busy = {number: transfers_of(connections, [number]) for number in both}
+    at: dict[int, list[int]] = {}
+    for number in both:
+        for nic in (int(connections.a[number]), int(connections.b[number])):
+            at.setdefault(nic, []).append(number)
+    pairs = {(x, y) for own in at.values() for x in own for y in own if x < y}
+    of = {number: number for number in both}
+    for x, y in sorted(pairs):
+        if of[x] != of[y] and together(busy[x], busy[y]) >= AT_ONCE:
+            low, high = min(of[x], of[y]), max(of[x], of[y])
+            of = {number: low if name == high else name for number, name in of.items()}
+    found = []
     for name in sorted(set(of.values())):
-        own = [number for number in both if of[int(connections.a[number])] == name]
+        own = [number for number in both if of[number] == name]
         near = Counter(int(nic) for number in own for nic in (connections.a[number], connections.b[number]))
-        if len(near) < 3 or set(near.values()) != {2}:
-            continue
-        busy = [transfers_of(connections, [number]) for number in own]
-        if min(together(busy[0], other) for other in busy[1:]) >= AT_ONCE:
-            kinds |= dict.fromkeys(own, "dp")
+        if len(near) > 2 and set(near.values()) == {2}:
+            found += own
+    return sorted(found)
 
 
 def _tied_embeddings(connections: Connections, kinds: dict[int, str]) -> None:

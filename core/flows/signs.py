@@ -147,7 +147,7 @@ def _linked(connections: Connections, topology: Topology, near: int, far: int) -
 
 
 def late_entries(connections: Connections, groups: Groups, timeline: Timeline, *, last: bool = False) -> FlowSign:
-    """By NIC of a ring: how much later than the middle of its group it began to send in a step.
+    """By NIC of a ring: how much later than others of its group it began to send in a step.
 
     Who sends to a NIC that is not ready waits with it: a lateness that the receiver has as well is the receiver's.
 
@@ -226,14 +226,16 @@ def _first_sent(connections: Connections, lanes: Lanes, nic: int, timeline: Time
 
 
 def _later(begun: Mapping[int, Floats], timeline: Timeline) -> dict[int, Floats]:
-    """How much later each was than the middle one."""
+    """How much later each was than the last of the earliest third.
+
+    Differs: the middle of a group of three is late itself, for who sends to a late one waits with it (docs/LOG.md).
+    """
     if not begun:
         return {}
     table = np.stack([moment - timeline.start for moment in begun.values()], 1)
-    middle = np.full(len(timeline), np.nan)
-    seen = np.isfinite(table).any(axis=1)
-    middle[seen] = np.nanmedian(table[seen], axis=1)
-    return {nic: table[:, place] - middle for place, nic in enumerate(begun)}
+    seen = np.isfinite(table).sum(axis=1)
+    early = np.sort(table, axis=1)[np.arange(len(table)), np.maximum(seen - 1, 0) // 3]  # what was not seen is last
+    return {nic: table[:, place] - early for place, nic in enumerate(begun)}
 
 
 def step_of(timeline: Timeline, moments: Ints) -> Ints:

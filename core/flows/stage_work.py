@@ -41,8 +41,8 @@ def _of_pipeline(connections: Connections, group: FlowGroup, timeline: Timeline)
         ends = int(connections.a[member]), int(connections.b[member])
         for back, lane in ((False, ends), (True, ends[::-1])):
             transfers = transfers_of(connections, [member], back=back, silence=SILENCE_US)
-            sent[lane] = _by_batch(transfers[:, 0], transfers[:, 0], timeline)
-            received[lane] = _by_batch(transfers[:, 1], transfers[:, 0], timeline)
+            sent[lane] = by_batch(transfers[:, 0], transfers[:, 0], timeline)
+            received[lane] = by_batch(transfers[:, 1], transfers[:, 0], timeline)
     path = group.nics
     work: dict[tuple[int, ...], Floats] = {}
     for stage, nic in enumerate(path):
@@ -62,7 +62,7 @@ def _of_pipeline(connections: Connections, group: FlowGroup, timeline: Timeline)
     return work
 
 
-def _by_batch(moments: Ints, begun: Ints, timeline: Timeline) -> Floats:
+def by_batch(moments: Ints, begun: Ints, timeline: Timeline) -> Floats:
     """(steps, micro-batches) moments of the transfers; NaN in steps that have another number of them than most."""
     step = step_of(timeline, begun)
     moments, step = moments[step >= 0], step[step >= 0]
