@@ -169,6 +169,8 @@ class Localizer:
         worst = self._switches[max(sorted(share), key=lambda switch: share[switch])]
         says = f"on the links of {worst} the same bytes were seen later at the far end"
         highest = int(np.argmax(rise))
+        if not _always(self._links.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
+            return None
         names = tuple(" to ".join(self._switches[end] for end in link) for link in self._links.things)
         series = FlowSeries(names, self._links.values, tuple(map(self._links.things.index, sorted(slow))))
         return Attribution(

@@ -20,6 +20,9 @@ STRONGER = 0.3, 1.2  # of a step's length, that a fault adds
 LAYOUTS: Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]] = (
     *(((1, dp, 1), ({}, {"overlap": True, "buckets": 3}, {"mode": "zero1"}, {"mode": "fsdp"}, {"mode": "fsdp2"}, {"experts": True}))
       for dp in (3, 4, 5, 6, 7, 9)),
+    ((1, 8, 1), ({}, {"overlap": True, "buckets": 4}, {"mode": "fsdp"})),
+    ((2, 3, 1), ({"experts": True},)), ((2, 4, 1), ({"experts": True},)), ((1, 2, 2), ({},)), ((1, 4, 2), ({}, {"mode": "fsdp2"})),
+    ((2, 2, 1), ({"chunks": 3},)), ((3, 2, 1), ({"chunks": 3},)),
     *(((pp, 2, 1), ({}, {"chunks": 2}, {"embedding": True})) for pp in (2, 3, 4, 5)),
     *(((2, dp, 1), ({}, {"mode": "zero1"}, {"embedding": True}, {"chunks": 2})) for dp in (3, 4, 5)),
     *(((3, 3, 1), ({}, {"chunks": 2})), ((1, 3, 2), ({}, {"overlap": True})), ((1, 5, 2), ({},)), ((2, 2, 2), ({},))),
@@ -45,8 +48,8 @@ class Deck:
 class Draw:
     """A set as it is drawn."""
 
-    def __init__(self, chance: random.Random, deck: Deck, name: str) -> None:
-        self.chance, self.name = chance, name
+    def __init__(self, chance: random.Random, deck: Deck, name: str, *, busy: bool) -> None:
+        self.chance, self.name, self.busy = chance, name, busy
         self.leaves = chance.choice((2, 3, 4))
         self.kinds = [deck.draw()]
         alone = self.kinds == ["slow_switch"]  # a leaf that two jobs share would slow both
@@ -66,7 +69,7 @@ class Draw:
         if kind.get("mode", "").startswith("fsdp"):
             work *= 3  # it has one micro-batch
         return {
-            "name": name, "first_server": first_server, "pp": pp, "dp": dp, "tp": tp, "steps": STEPS, "realtime": True,
+            "name": name, "first_server": first_server, "pp": pp, "dp": dp, "tp": tp, "steps": STEPS, "realtime": not self.busy,
             "micro": chance.choice((3, 4, 5, 6)) if pp > 1 else chance.choice((2, 3, 4)),
             "work": round(work, 4),
             "gradients": chance.randrange(3, 10) * 1_000_000, "activation": chance.randrange(2, 6) * 100_000,
@@ -161,10 +164,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--sets", type=int, required=True)
     parser.add_argument("--name", required=True, help="the ids of the sets begin with it")
+    parser.add_argument("--busy", action="store_true", help="ranks take turns with all else on the machine")
     options = parser.parse_args()
     chance = random.Random(options.seed)  # noqa: S311 no secret
     deck = Deck(chance)
-    plans = [Draw(chance, deck, f"{options.name}{number:02}").plan() for number in range(options.sets)]
+    plans = [Draw(chance, deck, f"{options.name}{number:02}", busy=options.busy).plan() for number in range(options.sets)]
     json.dump(plans, sys.stdout, indent=1)
 
 
