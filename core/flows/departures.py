@@ -90,7 +90,7 @@ def _records(connections: Connections, job: JobFlows, rings: Ints, origin: int) 
 
 
 def _last_data(records: _Records, nics: int, end: Ints) -> tuple[Ints, Ints]:
-    """(nics, steps) of the last data of each NIC in each step: when the record that it received began, and when any ended.
+    """(nics, steps) of the last data of each NIC in each step: when what it received began, and when any of it ended.
 
     A rank goes on when it has received all: what it sends may still leave its kernel then.
     """

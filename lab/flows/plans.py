@@ -17,17 +17,28 @@ FEWEST = 3  # ranks of a job
 STEPS = 60
 STRONGER = 0.3, 1.2  # of a step's length, that a fault adds
 # (pp, dp, tp), each with what a job of it may be beside plain DDP or 1F1B
+RINGS: Sequence[dict[str, Any]] = (
+    {}, {"overlap": True, "buckets": 3}, {"mode": "zero1"}, {"mode": "fsdp"}, {"mode": "fsdp2"}, {"experts": True},
+)  # fmt: skip
+CHAINS: Sequence[dict[str, Any]] = ({}, {"chunks": 2}, {"embedding": True})
 LAYOUTS: Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]] = (
-    *(((1, dp, 1), ({}, {"overlap": True, "buckets": 3}, {"mode": "zero1"}, {"mode": "fsdp"}, {"mode": "fsdp2"}, {"experts": True}))
-      for dp in (3, 4, 5, 6, 7, 9)),
+    *(((1, dp, 1), RINGS) for dp in (3, 4, 5, 6, 7, 9)),
     ((1, 8, 1), ({}, {"overlap": True, "buckets": 4}, {"mode": "fsdp"})),
-    ((2, 3, 1), ({"experts": True},)), ((2, 4, 1), ({"experts": True},)), ((1, 2, 2), ({},)), ((1, 4, 2), ({}, {"mode": "fsdp2"})),
-    ((2, 2, 1), ({"chunks": 3},)), ((3, 2, 1), ({"chunks": 3},)),
-    *(((pp, 2, 1), ({}, {"chunks": 2}, {"embedding": True})) for pp in (2, 3, 4, 5)),
+    ((2, 3, 1), ({"experts": True},)), ((2, 4, 1), ({"experts": True},)), ((1, 2, 2), ({},)),
+    ((1, 4, 2), ({}, {"mode": "fsdp2"})), ((2, 2, 1), ({"chunks": 3},)), ((3, 2, 1), ({"chunks": 3},)),
+    *(((pp, 2, 1), CHAINS) for pp in (2, 3, 4, 5)),
     *(((2, dp, 1), ({}, {"mode": "zero1"}, {"embedding": True}, {"chunks": 2})) for dp in (3, 4, 5)),
     *(((3, 3, 1), ({}, {"chunks": 2})), ((1, 3, 2), ({}, {"overlap": True})), ((1, 5, 2), ({},)), ((2, 2, 2), ({},))),
 )  # fmt: skip
-FAULTS = {"slow_compute": 3, "slow_nic": 3, "slow_switch": 2, "drift": 2, "stall": 3, "hang": 2, "": 3}  # how often each
+FAULTS = {
+    "slow_compute": 3,
+    "slow_nic": 3,
+    "slow_switch": 2,
+    "drift": 2,
+    "stall": 3,
+    "hang": 2,
+    "": 3,
+}  # how often each
 
 
 class Deck:
@@ -37,7 +48,7 @@ class Deck:
         self.chance = chance
         self.cards: list[str] = []
 
-    def draw(self, without: str = "") -> str:
+    def draw(self, without: str | None = None) -> str:
         """The next card; of another kind than one, where that is given."""
         while not any(card != without for card in self.cards):
             fresh = [kind for kind, often in FAULTS.items() for _ in range(often)]
@@ -69,7 +80,8 @@ class Draw:
         if kind.get("mode", "").startswith("fsdp"):
             work *= 3  # it has one micro-batch
         return {
-            "name": name, "first_server": first_server, "pp": pp, "dp": dp, "tp": tp, "steps": STEPS, "realtime": not self.busy,
+            "name": name, "first_server": first_server, "pp": pp, "dp": dp, "tp": tp, "steps": STEPS,
+            "realtime": not self.busy,
             "micro": chance.choice((3, 4, 5, 6)) if pp > 1 else chance.choice((2, 3, 4)),
             "work": round(work, 4),
             "gradients": chance.randrange(3, 10) * 1_000_000, "activation": chance.randrange(2, 6) * 100_000,
@@ -83,7 +95,9 @@ class Draw:
             if kind:
                 job["faults"] = [self._fault(job, kind)]
             how = [key for key in ("overlap", "chunks", "experts", "embedding") if job.get(key)]
-            says.append(" ".join([f"PP{job['pp']} DP{job['dp']} TP{job['tp']}", job.get("mode", ""), *how, kind or "healthy"]))
+            says.append(
+                " ".join([f"PP{job['pp']} DP{job['dp']} TP{job['tp']}", job.get("mode", ""), *how, kind or "healthy"])
+            )
         return {
             "id": self.name, "what": "; ".join(says), "servers": self.servers, "leaves": self.leaves, "seconds": 120,
             "rails": max(job["tp"] for job in self.jobs), "jobs": self.jobs,
@@ -97,16 +111,27 @@ class Draw:
         first = chance.randrange(12, 30)
         last = min(STEPS - 1, first + chance.randrange(10, 40))
         fault: dict[str, Any] = {"kind": kind, "ranks": [rank], "first_step": first, "last_step": last}
-        whole = list(range(rank - rank % job["tp"], rank - rank % job["tp"] + job["tp"]))  # ranks of one server share its work
+        whole = list(
+            range(rank - rank % job["tp"], rank - rank % job["tp"] + job["tp"])
+        )  # ranks of one server share its work
         if kind == "slow_compute":
             return fault | {"ranks": whole, "factor": round(1 + more, 2)}
         if kind == "drift":
             alike = chance.random() < 0.4
             per_step = round(more / (STEPS - first), 4) * 2
-            return fault | {"ranks": list(range(ranks)) if alike else whole, "per_step": per_step, "last_step": STEPS - 1}
+            return fault | {
+                "ranks": list(range(ranks)) if alike else whole,
+                "per_step": per_step,
+                "last_step": STEPS - 1,
+            }
         if kind == "stall":
             steps = sorted(chance.sample(range(10, STEPS - 4), 3))
-            return fault | {"steps": steps, "first_step": steps[0], "last_step": steps[-1], "seconds": round(_length(job) * more, 3)}
+            return fault | {
+                "steps": steps,
+                "first_step": steps[0],
+                "last_step": steps[-1],
+                "seconds": round(_length(job) * more, 3),
+            }
         if kind == "hang":
             return fault | {"first_step": first + 20, "last_step": first + 20}
         if kind == "slow_nic":
@@ -117,14 +142,22 @@ class Draw:
 
     def _slow_leaf(self, job: dict[str, Any], fault: dict[str, Any], longer: float) -> dict[str, Any]:
         """The trunk of a leaf, of those that some traffic of the job leaves."""
-        leaf_of = [(job["first_server"] + rank // job["tp"]) * self.leaves // self.servers for rank in range(job["pp"] * job["dp"] * job["tp"])]
+        leaf_of = [
+            (job["first_server"] + rank // job["tp"]) * self.leaves // self.servers
+            for rank in range(job["pp"] * job["dp"] * job["tp"])
+        ]
         out = dict.fromkeys(sorted(set(leaf_of)), 0)
         for (near, far), size in _traffic(job).items():
             if leaf_of[near] != leaf_of[far]:
                 out[leaf_of[near]] += size
         leaf = self.chance.choice([leaf for leaf, size in out.items() if size])
         kept = {key: value for key, value in fault.items() if key != "ranks"}
-        return kept | {"switch": f"leaf-{leaf}", "ports": [f"up{leaf}", f"down{leaf}"], "rate": _rate(out[leaf], longer), "ranks": []}
+        return kept | {
+            "switch": f"leaf-{leaf}",
+            "ports": [f"up{leaf}", f"down{leaf}"],
+            "rate": _rate(out[leaf], longer),
+            "ranks": [],
+        }
 
 
 def _rate(size: int, seconds: float) -> str:
@@ -168,7 +201,9 @@ def main() -> None:
     options = parser.parse_args()
     chance = random.Random(options.seed)  # noqa: S311 no secret
     deck = Deck(chance)
-    plans = [Draw(chance, deck, f"{options.name}{number:02}", busy=options.busy).plan() for number in range(options.sets)]
+    plans = [
+        Draw(chance, deck, f"{options.name}{number:02}", busy=options.busy).plan() for number in range(options.sets)
+    ]
     json.dump(plans, sys.stdout, indent=1)
 
 

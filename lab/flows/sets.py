@@ -52,8 +52,8 @@ class FabricJob:
         """Begin all ranks, each in its server's namespace."""
         places = [(fabric.server(server), f"eth{rail}") for server, rail in self.places]
         document = self.plan | {
-            "master": self.nics[0], "port": 6_000 + self.number, "storage": STORAGE, "seed": self.plan["seed"] + self.number,
-            "places": places,
+            "master": self.nics[0], "port": 6_000 + self.number, "storage": STORAGE, "places": places,
+            "seed": self.plan["seed"] + self.number,
         }  # fmt: skip
         path = self.folder / "job.json"
         path.write_text(json.dumps(document))

@@ -62,7 +62,8 @@ def fsdp(
     Args:
         scatter: the port that tells its connections; 1 is that of the gathers.
         stalls: steps in which NIC 3 gathers half a second late, and NIC 2, who sends to it, waits with it.
-        slow: from this step on NIC 3 works .15 s longer, and NIC 4, who scatters to it, waits with it.
+        slow: from this step on the last but one (NIC 3 of five) works .15 s longer, and the last, who scatters to it,
+            waits with it.
     """
     random = np.random.default_rng(0)
     clock, rows, ends = 1.8e9, [], []
@@ -74,7 +75,9 @@ def fsdp(
             clock += 0.0098 + late * (not turn)
         clock += 0.2 * random.normal(1, 0.05)
         late = 0.15 if slow is not None and step >= slow else 0.0
-        rows += around(clock, back=True, nics=nics, port=scatter, late=late, without=(3, 4) if late else ())
+        rows += around(
+            clock, back=True, nics=nics, port=scatter, late=late, without=(nics - 2, nics - 1) if late else ()
+        )
         clock += 0.0098 + late
         ends.append(clock)
     return rows, ends
@@ -99,6 +102,29 @@ def test_ring_of_three_that_scatters_and_gathers_is_no_pipeline() -> None:
     assert len(found.timeline) == len(ends)
 
 
+def test_rings_that_scatter_and_gather_are_told_from_the_pipelines_between_them() -> None:
+    """Two rings of three, one a stage: all of a ring send at once, and never while stages send to each other."""
+    clock, rows = 1.8e9, []
+    for _ in range(30):
+        for near, far in ((0, 3), (3, 0)) * 3:
+            clock += 0.02
+            rows += [sent(clock + 0.001 * replica, near + replica, far + replica, port=5) for replica in range(3)]
+        clock += 0.02
+        for back in (False, True):
+            ring = around(clock, back=back, nics=3)
+            rows += ring
+            rows += [(*row[:2], *(f"10.0.0.{int(end[-1]) + 3}" for end in row[2:4]), *row[4:]) for row in ring]
+            clock += 0.03
+        clock += 0.2
+
+    (found,) = answer(rows).jobs
+
+    assert [(group.kind, [nic[-1] for nic in group.nics]) for group in found.groups] == [
+        ("dp", ["0", "1", "2"]), ("dp", ["3", "4", "5"]), ("pp", ["0", "3"]), ("pp", ["1", "4"]), ("pp", ["2", "5"]),
+    ]  # fmt: skip
+    assert len(found.timeline) == 30
+
+
 @pytest.mark.parametrize("scatter", [1, 2], ids=["one connection", "two connections"])
 def test_stalled_rank_is_named_and_not_who_sends_to_it(scatter: int) -> None:
     """Whom a NIC waits for is who gets its first data of a step, not who gets most of it."""
@@ -110,16 +136,17 @@ def test_stalled_rank_is_named_and_not_who_sends_to_it(scatter: int) -> None:
     assert named == [("slow_step", "10.0.0.3")] * 2
 
 
-def test_slow_rank_of_fsdp_begins_its_scatter_late() -> None:
-    """All gather together behind the scatter of the step before; what is slow in between is late at the next one."""
-    rows, _ = fsdp(40, scatter=2, slow=20)
+@pytest.mark.parametrize("nics", [3, 4, 5])
+def test_slow_rank_of_fsdp_begins_its_scatter_late(nics: int) -> None:
+    """What is slow between gather and scatter is late at the scatter; of three most are, for one waits for it."""
+    rows, _ = fsdp(40, nics=nics, scatter=2, slow=20)
 
     (found,) = answer(rows).jobs
 
     (finding,) = found.findings
     assert finding.kind == "slow_compute"
     assert finding.subject is not None
-    assert finding.subject.nic == "10.0.0.3"
+    assert finding.subject.nic == f"10.0.0.{nics - 2}"
 
 
 def test_stalled_stage_calls_nobody() -> None:
@@ -183,6 +210,21 @@ def test_a_stall_inside_a_burst_ends_no_step() -> None:
 
     assert found is not None
     assert found.last.tolist() == last
+
+
+def test_a_drift_inside_a_burst_ends_no_step() -> None:
+    """The silence in which a ring waits for its slow member grows, until it is longer than that between two steps."""
+    clock, rows = 0.0, []
+    for step in range(60):
+        for piece, (after, size) in enumerate(((0.19, 140_000), (0.008, 1_860_000))):
+            clock += after + (0.01 * max(0, step - 13) if piece else 0.0)
+            rows.append((clock * 1e6, (clock + 0.01) * 1e6, size))
+            clock += 0.01
+
+    found = find_boundaries(np.array(rows).astype(np.int64))
+
+    assert found is not None
+    assert found.last.tolist() == list(range(1, 120, 2))
 
 
 def test_a_ring_beside_a_slow_one_keeps_its_own_steps() -> None:
