@@ -11,10 +11,10 @@ from core.flows.connections import Connections
 from core.flows.groups import FlowGroup, Groups
 from core.flows.jobs import Floats
 from core.flows.signs import SOON_US, FlowSign, sign_of
-from core.flows.stage_work import SILENCE_US, by_batch
+from core.flows.stage_work import by_batch
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
-from core.flows.transfers import Transfers, transfers_of
+from core.flows.transfers import MESSAGE_US, Transfers, transfers_of
 
 
 def exchange_work(connections: Connections, groups: Groups, timeline: Timeline) -> FlowSign:
@@ -34,7 +34,7 @@ def _of_group(connections: Connections, group: FlowGroup, timeline: Timeline) ->
     for member in group.connections:
         a, b = int(connections.a[member]), int(connections.b[member])
         for back, sender, receiver in ((False, a, b), (True, b, a)):
-            transfers = transfers_of(connections, [member], back=back, silence=SILENCE_US)
+            transfers = transfers_of(connections, [member], back=back, silence=MESSAGE_US)
             start = by_batch(transfers[:, 0], transfers[:, 0], timeline)
             begun[sender].append(start)
             begun[receiver].append(start)

@@ -64,11 +64,11 @@ def find_findings(
         for step, usual in slow_steps(durations, stretch, stored > STORED)
         if stretch is None or durations[step] > stretch.slow  # what is slower for long says more
     ]
-    silence = find_silence(connections, job, groups, timeline, last)
+    silence = find_silence(connections, topology, job, groups, timeline, last)
     if isinstance(silence, str):
         skipped.append(("hang", silence))
     elif silence is not None:
-        found.append(_hang(connections, topology, named, timeline, silence if whole else replace(silence, nic=None)))
+        found.append(_hang(connections, topology, named, timeline, silence if whole else replace(silence, nics=())))
     return tuple(sorted(found, key=lambda finding: (finding.start, finding.kind))), skipped
 
 
@@ -139,13 +139,16 @@ def _hang(
 ) -> FlowFinding:
     subject = None
     first = "nobody fell silent before all others"
-    if silence.nic is not None:
-        nic = connections.addresses[silence.nic]
-        group = next((of.id for of in named if of.kind in ("dp", "pp") and nic in of.nics), None)
-        subject = Subject(nic, topology.server_of(nic), group)
-        first = f"{nic} sent no data of the next step, and who sends to it waits"
+    if silence.nics:
+        nics = [connections.addresses[nic] for nic in silence.nics]
+        group = next((of.id for of in named if of.kind in ("dp", "pp") and nics[0] in of.nics), None)
+        subject = Subject(server=topology.server_of(nics[0]))
+        if len(nics) == 1:
+            subject = Subject(nics[0], subject.server, group)
+        who = subject.nic or subject.server
+        first = f"{who} sent no data of the next step, and who sends to it waits"
         if silence.before:
-            first = f"{nic} fell silent first, {_ms(silence.before)} before the next one"
+            first = f"{who} fell silent first, {_ms(silence.before)} before the next one"
         if silence.called:
             first += f", and none of the {silence.called} that exchange data with it had an answer from it"
     seconds, last = (silence.end - silence.start) / 1e6, len(timeline) - 1

@@ -13,7 +13,7 @@ import numpy as np
 from core.flows.connections import Connections
 from core.flows.jobs import JobFlows
 from core.flows.record_grain import find_grain
-from core.flows.transfers import Transfers, together, transfers_of, uniform
+from core.flows.transfers import MESSAGE_US, SILENCE_US, Transfers, together, transfers_of, uniform
 
 ONE_WAY = 0.3  # of one direction in the other: below it is a ring (docs/how-to/flows.md)
 ALIKE, TOLERANCE = (
@@ -82,10 +82,10 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
         ring_of = _components(connections, rings)
         kinds |= {connection: _beside_rings(connections, connection, ring_of, lanes[connection]) for connection in both}
     elif told:
-        kinds |= _without_rings({connection: lanes[connection] for connection in both})
+        kinds |= _without_rings(connections, {connection: lanes[connection] for connection in both})
     else:
         kinds |= dict.fromkeys(both, "?")
-    _tied_embeddings(connections, kinds)
+    _tied_embeddings(connections, kinds, lanes)
     groups = []
     for kind in ("dp", "pp", "ep", "emb"):
         members = [connection for connection, of in sorted(kinds.items()) if of == kind]
@@ -93,8 +93,9 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     return Groups(tuple(groups), kinds, tuple(connection for connection, kind in sorted(kinds.items()) if kind == "?"))
 
 
-def _lanes(connections: Connections, connection: int) -> tuple[Transfers, Transfers]:
-    return transfers_of(connections, [connection], back=False), transfers_of(connections, [connection], back=True)
+def _lanes(connections: Connections, connection: int, silence: int = SILENCE_US) -> tuple[Transfers, Transfers]:
+    there, back = (transfers_of(connections, [connection], back=back, silence=silence) for back in (False, True))
+    return there, back
 
 
 def _beside_rings(
@@ -108,13 +109,19 @@ def _beside_rings(
     return "pp" if takes_turns or _alike(lanes) or not _visible(lanes) else "emb"
 
 
-def _without_rings(lanes: Mapping[int, tuple[Transfers, Transfers]]) -> dict[int, str]:
-    """What goes both ways in a job whose data-parallel groups, if it has any, are of two."""
+def _without_rings(
+    connections: Connections, lanes: Mapping[int, tuple[Transfers, Transfers]]
+) -> dict[int, str]:
+    """What goes both ways in a job whose data-parallel groups, if it has any, are of two.
+
+    Stages with several small chunks of layers send so often that only the finest transfers are one activation each.
+    """
     steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
     kinds = {}
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
-        pipeline = _alike(lane) and (several or together(*lane) < TURNS)
+        alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
+        pipeline = alike and (several or together(*lane) < TURNS)
         kinds[connection] = "pp" if pipeline else "dp"
     return kinds
 
@@ -158,12 +165,20 @@ def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
     return sorted(found)
 
 
-def _tied_embeddings(connections: Connections, kinds: dict[int, str]) -> None:
-    """What looks data-parallel between two ends of one pipeline keeps its first and last embedding equal."""
-    chain = _components(connections, [connection for connection, kind in kinds.items() if kind == "pp"])
+def _tied_embeddings(
+    connections: Connections, kinds: dict[int, str], lanes: Mapping[int, tuple[Transfers, Transfers]]
+) -> None:
+    """What keeps the first and the last embedding of a pipeline equal, between two ends that are one pipeline without.
+
+    It looks data-parallel; or like a stage that sends far less often than the others: once a step. Where layers are
+    interleaved, what closes a pipeline of chunks sends at least half as often as the rest of it.
+    """
+    often = {number: min(map(len, lanes[number])) for number, kind in kinds.items() if kind == "pp"}
+    seldom = {number for number, count in often.items() if SEVERAL * count < max(often.values())}
+    chain = _components(connections, [number for number in often if number not in seldom])
     for connection, kind in kinds.items():
         a, b = int(connections.a[connection]), int(connections.b[connection])
-        if kind == "dp" and a in chain and chain[a] == chain.get(b):
+        if (kind == "dp" or connection in seldom) and a in chain and chain[a] == chain.get(b):
             kinds[connection] = "emb"
 
 

@@ -15,9 +15,8 @@ from core.flows.jobs import Floats
 from core.flows.signs import step_of
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
-from core.flows.transfers import merge
+from core.flows.transfers import MESSAGE_US, merge
 
-SILENCE_US = 2_000  # microseconds between two transfers of one direction (core/flows/stage_work.py)
 MEET_US = 8_000  # microseconds between two sendings of one moment: three quarters are within .5 ms (docs/LOG.md)
 MOVED = 0.15  # by which the share of those moves that one began: .24 to .36 between a slow stage and its neighbour
 FEWEST = 8  # moments in the slow steps
@@ -66,7 +65,7 @@ def _begun(connections: Connections, member: int, *, back: bool) -> Ints:
     seen = np.bincount(switch[data] + 1)
     own = data & (connections.back[rows] == back) & (switch == int(np.argmax(seen)) - 1)
     columns = (connections.start, connections.end, connections.bytes)
-    return merge(np.stack([column[rows][own] for column in columns], 1), SILENCE_US)[:, 0]
+    return merge(np.stack([column[rows][own] for column in columns], 1), MESSAGE_US)[:, 0]
 
 
 def followers(

@@ -14,9 +14,8 @@ from core.flows.jobs import Floats
 from core.flows.signs import FlowSign, rises, step_of
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
-from core.flows.transfers import transfers_of
+from core.flows.transfers import MESSAGE_US, transfers_of
 
-SILENCE_US = 2_000  # microseconds between two transfers of one lane: that is what ends a record at the message grain
 RISEN = (
     0.15  # of its level before, by which a lane rose: lanes between healthy NICs moved by less than .07 (d01, d05, d10)
 )
@@ -40,7 +39,7 @@ def _of_pipeline(connections: Connections, group: FlowGroup, timeline: Timeline)
     for member in group.connections:
         ends = int(connections.a[member]), int(connections.b[member])
         for back, lane in ((False, ends), (True, ends[::-1])):
-            transfers = transfers_of(connections, [member], back=back, silence=SILENCE_US)
+            transfers = transfers_of(connections, [member], back=back, silence=MESSAGE_US)
             sent[lane] = by_batch(transfers[:, 0], transfers[:, 0], timeline)
             received[lane] = by_batch(transfers[:, 1], transfers[:, 0], timeline)
     path = group.nics
