@@ -24,8 +24,8 @@ class Silence:
     Attributes:
         start: microseconds since 1970, when the last data was sent.
         end: when the connections were closed, or the capture ended.
-        nics: places in ``addresses`` of who fell silent first, or alone sent no data of the next step: one NIC, or several
-            of one server, of which the records do not tell which was first; empty where nobody stands out.
+        nics: places in ``addresses`` of who fell silent first, or alone sent no data of the next step: one NIC, or
+            all of a server where the records do not tell which was first; empty where nobody stands out.
         before: microseconds by which it was first; 0 where it only sent nothing.
         called: its neighbours, if it counts as first because all of them called it later; else 0.
     """
