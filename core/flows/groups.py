@@ -109,9 +109,7 @@ def _beside_rings(
     return "pp" if takes_turns or _alike(lanes) or not _visible(lanes) else "emb"
 
 
-def _without_rings(
-    connections: Connections, lanes: Mapping[int, tuple[Transfers, Transfers]]
-) -> dict[int, str]:
+def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers, Transfers]]) -> dict[int, str]:
     """What goes both ways in a job whose data-parallel groups, if it has any, are of two.
 
     Stages with several small chunks of layers send so often that only the finest transfers are one activation each.

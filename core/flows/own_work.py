@@ -13,9 +13,9 @@ from core.flows.signs import FlowSign, sign_of, step_of
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 
-# Microseconds between a call and the data that answers it, or between that and what else its rank says then. Of 21
-# slow or stalled ranks in 21 jobs the work of all stands out by 2.7 times and more; with 2 ms that of one stall does not
-# (a busy machine, d07), with 10 ms two stand out by 2.1 (docs/LOG.md)
+# Microseconds between a call and the data that answers it, or between that and what else its rank says then. The work
+# of 21 slow or stalled ranks stands out by 2.7 times and more; with 2 ms that of one stall does not (a busy machine),
+# with 10 ms that of two by 2.1 (docs/LOG.md)
 ANSWER_US = 4_000
 
 
