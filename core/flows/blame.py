@@ -5,16 +5,19 @@ has a slow accelerator. Nobody is an answer.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from core.flows.answer import FlowSeries, NamedGroup, Subject
 from core.flows.connections import Bools, Connections
+from core.flows.exchange_work import exchange_work
+from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
-from core.flows.own_work import own_work
-from core.flows.signs import FlowSign, late_answers, link_delays, rises
+from core.flows.own_work import calls_are_seen, own_work
+from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, rises
+from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 
@@ -65,12 +68,16 @@ class Localizer:
         connections: Connections,
         topology: Topology,
         job: JobFlows,
+        groups: Groups,
         timeline: Timeline,
         named: Sequence[NamedGroup],
     ) -> None:
         self._connections, self._topology, self._job, self._timeline = connections, topology, job, timeline
-        self._groups = named
+        self._groups, self._named = groups, named
         self._homes = {nic: topology.server_of(connections.addresses[nic]) for nic in job.nics}
+        self._nics: dict[str, list[int]] = {}
+        for nic, server in self._homes.items():
+            self._nics.setdefault(server, []).append(nic)
 
     @cached_property
     def _links(self) -> FlowSign:
@@ -81,8 +88,25 @@ class Localizer:
         return late_answers(self._connections, self._topology, self._job, self._timeline)
 
     @cached_property
-    def _work(self) -> FlowSign:
-        return own_work(self._connections, self._job, self._timeline)
+    def _work(self) -> FlowSign | None:
+        """Own work of each NIC, where receivers are seen to call."""
+        seen = calls_are_seen(self._connections, self._job, self._timeline)
+        return own_work(self._connections, self._job, self._timeline) if seen else None
+
+    @cached_property
+    def _stages(self) -> FlowSign:
+        return stage_work(self._connections, self._groups, self._timeline)
+
+    @cached_property
+    def _late_data(self) -> tuple[tuple[str, FlowSign], ...]:
+        """What tells of slow work by data alone, the more telling one first."""
+        what = self._connections, self._groups, self._timeline
+        return (
+            ("took longer between its exchanges with other experts", exchange_work(*what)),
+            ("began to send later than its group", late_entries(*what)),
+            ("began the last data of a step later than its group", late_entries(*what, last=True)),
+            ("sent its first activation later than the others", late_starts(*what)),
+        )
 
     def blame(self, inside: Bools, outside: Bools, more: float, *, own_share: float = OWN_SHARE) -> Attribution | None:
         """Who was slow in the steps ``inside``, compared with ``outside``; None for nobody.
@@ -97,8 +121,7 @@ class Localizer:
         late = self._late(inside, outside, more)
         if late is not None and inside.sum() > 1:
             return late  # what a slow link holds up is late at work too; who works slowly acknowledges in time
-        says = "took longer for its own work"
-        worker = self._nic("slow_compute", says, self._work, (inside, outside), own_share * more)
+        worker = self._worker(inside, outside, more, own_share * more)
         return max(filter(None, [worker, late]), key=lambda blame: blame.rise, default=None)
 
     def _late(self, inside: Bools, outside: Bools, more: float) -> Attribution | None:
@@ -110,6 +133,28 @@ class Localizer:
             return late
         clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None
+
+    def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
+        """Who took longer for its work; by data alone a late entry may come of another stage, so that comes first."""
+        when, says = (inside, outside), "took longer for its own work"
+        if self._work is not None:
+            return self._nic("slow_compute", says, self._work, when, least)
+        slow = summed(slow_workers(self._stages, self._homes, inside, outside, more), self._nics, len(inside))
+        stage = self._nic("slow_compute", says, slow, when, least)
+        found = [stage and replace(stage, series=self._beside(stage.series))]
+        found += [self._nic("slow_compute", of, sign, when, least) for of, sign in self._late_data]
+        return next(filter(None, found), None)
+
+    def _beside(self, slow: FlowSeries) -> FlowSeries:
+        """The work of all servers, for who was not slow is no part of ``slow``."""
+        everybody = summed(all_workers(self._stages, self._homes), self._nics, len(slow.values))
+        names = self._called(everybody)
+        return FlowSeries(names, everybody.values, tuple(names.index(slow.things[place]) for place in slow.guilty))
+
+    def _called(self, sign: FlowSign) -> tuple[str, ...]:
+        """What each thing of a sign is called: a NIC by its address, several of one server by its name."""
+        addresses = self._connections.addresses
+        return tuple(addresses[of[0]] if len(of) == 1 else self._homes[of[0]] for of in sign.things)
 
     def _switch(self, inside: Bools, outside: Bools) -> Attribution | None:
         """The switch of which most links hold what passes them."""
@@ -158,8 +203,7 @@ class Localizer:
         if subject is None:
             return None
         who = subject.nic or subject.server or subject.group
-        things = tuple(self._connections.addresses[nic] for (nic,) in sign.things)
-        series = FlowSeries(things, sign.values, tuple(peers))
+        series = FlowSeries(self._called(sign), sign.values, tuple(peers))
         kind = kind if subject.server else "slow_group"
         return Attribution(kind, subject, highest, float(before[first]), other, f"{who} {says}", series)
 
@@ -167,7 +211,7 @@ class Localizer:
         """A NIC, or what all these NICs have in common; None where they have nothing, or where it is the whole job."""
         places = {self._connections.addresses[nic]: server for nic, server in self._homes.items()}
         servers = {places[nic] for nic in nics}
-        groups = [of for of in self._groups if of.kind in ("dp", "pp") and set(nics) <= set(of.nics)]
+        groups = [of for of in self._named if of.kind in ("dp", "pp") and set(nics) <= set(of.nics)]
         if len(nics) == 1:
             return Subject(nics[0], servers.pop(), groups[0].id if groups else None)
         if len(servers) == 1:

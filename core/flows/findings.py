@@ -46,7 +46,7 @@ def find_findings(
     grain = find_grain(connections, job.heavy)
     whole = not is_open(connections, groups)
     fine = FINE * grain.blur <= timeline.period
-    localizer = Localizer(connections, topology, job, timeline, named) if whole and fine else None
+    localizer = Localizer(connections, topology, job, groups, timeline, named) if whole and fine else None
     if not whole:
         skipped.append(("subjects", "its rings have ends: not all of its NICs were captured, so nobody is named"))
     elif not fine:

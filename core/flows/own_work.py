@@ -17,6 +17,7 @@ from core.flows.timeline import Timeline
 # of 21 slow or stalled ranks stands out by 2.7 times and more; with 2 ms that of one stall does not (a busy machine),
 # with 10 ms that of two by 2.1 (docs/LOG.md)
 ANSWER_US = 4_000
+CALLS = 0.25  # a step and lane: .53 and more in 78 jobs on gloo, none where only data is exported (docs/LOG.md)
 
 
 def own_work(connections: Connections, job: JobFlows, timeline: Timeline) -> FlowSign:
@@ -39,6 +40,21 @@ def own_work(connections: Connections, job: JobFlows, timeline: Timeline) -> Flo
         spoken = _unprompted(np.sort(np.concatenate(words)), np.concatenate(answers))
         columns[nic] = _work(spoken, np.concatenate(received), timeline)
     return sign_of(columns, len(timeline))
+
+
+def calls_are_seen(connections: Connections, job: JobFlows, timeline: Timeline) -> bool:
+    """Whether receivers are seen to call for data, on connections that carry it.
+
+    Without that who waits cannot be told from who works, and data may reach a rank that is at work.
+    """
+    often = []
+    for member in job.heavy:
+        rows = connections.rows(member)
+        calls = connections.messages(rows) & connections.counted[rows] & ~connections.data[rows]
+        back = connections.back[rows]
+        sent = connections.sent[member]
+        often += [int((calls & (back != way)).sum()) for way in (False, True) if sent[int(way)] >= sent.max() / 2]
+    return sum(often) >= CALLS * len(often) * len(timeline)
 
 
 def _answers(start: Ints, data: Bools, mine: Bools, theirs: Bools) -> Bools:

@@ -1,6 +1,7 @@
 """What tells who is slow: late acknowledgements, delays between switches, late entry into a burst.
 
-Each is an array (steps, things) of microseconds, NaN where nothing was seen. Work of pipelines: flows/stage_work.py.
+Each is an array (steps, things) of microseconds, NaN where nothing was seen. Own work: core/flows/own_work.py where
+receivers are seen to call; else by data alone, core/flows/stage_work.py and core/flows/exchange_work.py.
 
 Differs: transfer rates name nobody, for a ring keeps all its edges in step and a rate limiter sends at line rate.
 """
@@ -35,10 +36,6 @@ class FlowSign:
 
     things: tuple[tuple[int, ...], ...]
     values: Floats
-
-    def column(self, thing: tuple[int, ...]) -> Floats:
-        """The values of one thing."""
-        return self.values[:, self.things.index(thing)]
 
 
 def rises(sign: FlowSign, inside: Bools, outside: Bools) -> tuple[Floats, Floats, Floats]:
@@ -180,28 +177,6 @@ def late_starts(connections: Connections, groups: Groups, timeline: Timeline) ->
         lanes = with_data(connections, group.connections)
         begun[group.nics[0]], _ = _first_sent(connections, lanes, group.nics[0], timeline)
     return sign_of(_later(begun, timeline) if len(begun) > 1 else {}, len(timeline))
-
-
-def late_calls(connections: Connections, groups: Groups, timeline: Timeline) -> FlowSign:
-    """By NIC of a pipeline: how much later than usual it had anything to say to any of its neighbours in a step.
-
-    Data waits until its receiver is ready, so a stalled stage delays what others send; but those call it in time: that
-    they have something, or want something.
-    """
-    columns: dict[int, Floats] = {}
-    for group in groups.of("pp"):
-        for member in group.connections:
-            rows = connections.rows(member)
-            says = connections.counted[rows] & connections.messages(rows)
-            for back, nic in ((False, int(connections.a[member])), (True, int(connections.b[member]))):
-                start = np.append(
-                    connections.start[rows][says & (connections.back[rows] == back)], np.iinfo(np.int64).max
-                )
-                first = start[np.searchsorted(start, timeline.start)]
-                since = np.where(first <= timeline.end, (first - timeline.start).astype(float), np.nan)
-                later = since - np.nanmedian(since) if np.isfinite(since).any() else since
-                columns[nic] = np.fmin(columns.get(nic, later), later)
-    return sign_of(columns, len(timeline))
 
 
 def _first_sent(connections: Connections, lanes: Lanes, nic: int, timeline: Timeline) -> tuple[Floats, int]:

@@ -11,9 +11,8 @@ from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.boundaries import find_boundaries
 from core.flows.connections import find_connections
-from core.flows.groups import FlowGroup, Groups
-from core.flows.signs import late_calls
-from core.flows.stage_turns import Turns, followers
+from core.flows.jobs import JobFlows
+from core.flows.own_work import own_work
 from core.flows.table import table_from
 from core.flows.timeline import Timeline, latest
 from core.flows.topology import Topology, topology_from
@@ -149,22 +148,38 @@ def test_slow_rank_of_fsdp_begins_its_scatter_late(nics: int) -> None:
     assert finding.subject.nic == f"10.0.0.{nics - 2}"
 
 
-def test_stalled_stage_calls_nobody() -> None:
-    """Data to a stalled stage waits until that is ready; its neighbour called it in time, and is not late."""
+def work_of_two(*, stall: float = 0.0, busy: float = 0.0) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """(steps, NICs) microseconds of own work of two stages of 12 steps of .4 s, in milliseconds' reach.
+
+    The first sends what the second calls for, and has back what that made of it.
+
+    Args:
+        stall: seconds that the second does nothing before it calls, in step 7.
+        busy: seconds that the first takes longer until it has something to send, in the same step.
+    """
     start = np.arange(12, dtype=np.int64) * 400_000 + 1_800_000_000_000_000
     rows = []
     for step, begun in enumerate((start / SECOND).tolist()):
-        stall = 0.3 if step == 7 else 0.0
-        rows += [sent(begun + 0.025, 0, 1, 114), sent(begun + 0.002 + stall, 1, 0, 114)]
-        rows += [sent(begun + 0.05 + stall, 0, 1), sent(begun + 0.09 + stall, 1, 0)]
+        calls = begun + 0.002 + stall * (step == 7)
+        ready = begun + 0.05 + busy * (step == 7)
+        goes = max(ready, calls + 0.0005)
+        rows += [sent(calls, 1, 0, 114)] + ([sent(ready, 0, 1, 114)] if goes > ready else [])
+        rows += [sent(goes, 0, 1), sent(goes + 0.049, 1, 0)]
     connections = find_connections(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology())
-    groups = Groups((FlowGroup("pp", (0, 1), (0,)),), {0: "pp"}, ())
+    return own_work(connections, JobFlows((0, 1), (0,), ()), Timeline(start, start + 399_999, 400_000.0)).values
 
-    late = late_calls(connections, groups, Timeline(start, start + 399_999, 400_000.0))
 
-    assert late.column((1,))[7] == pytest.approx(300_000, abs=2)
-    assert np.delete(late.values, 7, axis=0) == pytest.approx(0, abs=2)
-    assert late.column((0,))[7] == pytest.approx(0, abs=2)
+@pytest.mark.parametrize(
+    ("stall", "busy", "at_work"),
+    [(0.25, 0.0, 1), (0.0, 0.2, 0)],
+    ids=["the second stalls", "the first is slow"],
+)
+def test_who_waits_does_not_work(stall: float, busy: float, at_work: int) -> None:
+    """Data goes out when its receiver calls: its sender had nothing to do, and said so; who calls late was busy."""
+    more = work_of_two(stall=stall, busy=busy)[7] - np.median(work_of_two(), axis=0)
+
+    assert more[at_work] == pytest.approx((stall + busy) * SECOND, rel=0.05)
+    assert more[1 - at_work] == pytest.approx(0, abs=5_000)
 
 
 def test_who_answers_no_call_hangs() -> None:
@@ -233,12 +248,3 @@ def test_a_ring_beside_a_slow_one_keeps_its_own_steps() -> None:
     quick = slow - np.where(np.arange(40) < 30, 520_000, 20_000)
 
     assert latest([slow, quick]).tolist() == slow.tolist()
-
-
-@pytest.mark.parametrize(("led", "waits"), [(0.0, {"a"}), (5.0, {"b"}), (2.0, set())], ids=["follows", "leads", "same"])
-def test_of_two_slow_neighbours_the_one_that_follows_waits(led: float, waits: set[str]) -> None:
-    """A NIC that begins its sendings first in the slow steps, and did not before, is the one that works."""
-    steps = np.arange(20) >= 10
-    turn = Turns(0, 1, np.full(20, 6.0), np.where(steps, led, 2.0))
-
-    assert followers([turn], {0: "a", 1: "b"}, {"a", "b"}, steps, ~steps) == waits
