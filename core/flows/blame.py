@@ -94,6 +94,10 @@ class Localizer:
         return own_work(self._connections, self._job, self._timeline) if seen else None
 
     @cached_property
+    def _silences(self) -> FlowSign:
+        return own_work(self._connections, self._job, self._timeline, longest=True)
+
+    @cached_property
     def _stages(self) -> FlowSign:
         return stage_work(self._connections, self._groups, self._timeline)
 
@@ -138,7 +142,10 @@ class Localizer:
         """Who took longer for its work; by data alone a late entry may come of another stage, so that comes first."""
         when, says = (inside, outside), "took longer for its own work"
         if self._work is not None:
-            return self._nic("slow_compute", says, self._work, when, least)
+            worker = self._nic("slow_compute", says, self._work, when, least)
+            if worker is None and inside.sum() == 1:  # among many short silences a stall is one long one
+                worker = self._nic("slow_compute", "worked longer without a word", self._silences, when, least)
+            return worker
         slow = summed(slow_workers(self._stages, self._homes, inside, outside, more), self._nics, len(inside))
         stage = self._nic("slow_compute", says, slow, when, least)
         found = [stage and replace(stage, series=self._beside(stage.series))]

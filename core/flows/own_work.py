@@ -20,8 +20,8 @@ ANSWER_US = 4_000
 CALLS = 0.25  # a step and lane: .53 and more in 78 jobs on gloo, none where only data is exported (docs/LOG.md)
 
 
-def own_work(connections: Connections, job: JobFlows, timeline: Timeline) -> FlowSign:
-    """By NIC: the time of a step that it worked."""
+def own_work(connections: Connections, job: JobFlows, timeline: Timeline, *, longest: bool = False) -> FlowSign:
+    """By NIC: the time of a step that it worked, or the longest that it did so without a word, as in a stall."""
     members = np.array((*job.heavy, *job.light), np.int64)
     columns = {}
     for nic in job.nics:
@@ -38,7 +38,7 @@ def own_work(connections: Connections, job: JobFlows, timeline: Timeline) -> Flo
             arrived = says & ~mine & data
             received.append(np.stack([start[arrived], end[arrived]], 1))
         spoken = _unprompted(np.sort(np.concatenate(words)), np.concatenate(answers))
-        columns[nic] = _work(spoken, np.concatenate(received), timeline)
+        columns[nic] = _work(spoken, np.concatenate(received), timeline, longest=longest)
     return sign_of(columns, len(timeline))
 
 
@@ -78,8 +78,8 @@ def _unprompted(words: Ints, answers: Ints) -> Ints:
     return own
 
 
-def _work(words: Ints, received: Ints, timeline: Timeline) -> Floats:
-    """(steps) the sum of what lies before each word."""
+def _work(words: Ints, received: Ints, timeline: Timeline, *, longest: bool) -> Floats:
+    """(steps) the sum of what lies before each word, or the longest of it."""
     if len(words) < 2:
         return np.full(len(timeline), np.nan)
     received = received[np.argsort(received[:, 0], kind="stable")]
@@ -90,4 +90,9 @@ def _work(words: Ints, received: Ints, timeline: Timeline) -> Floats:
         since = np.where(place >= 0, np.maximum(since, np.minimum(latest[place], words)), since)
     step = step_of(timeline, words)
     took = np.maximum(words - np.maximum(since, timeline.start[0]), 0)
-    return np.bincount(step[step >= 0], took[step >= 0].astype(float), len(timeline)).astype(float)
+    step, took = step[step >= 0], took[step >= 0].astype(float)
+    if not longest:
+        return np.bincount(step, took, len(timeline)).astype(float)
+    most = np.zeros(len(timeline))
+    np.maximum.at(most, step, took)
+    return most
