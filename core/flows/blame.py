@@ -1,27 +1,28 @@
 """Who made steps slow: the one thing whose sign rose by more than that of all others, if it rose by enough.
 
 What queues between two switches is between them; a receiver that acknowledges late has a slow link; who works longer
-or comes late has a slow accelerator. Nobody is an answer.
+has a slow accelerator. Nobody is an answer.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from core.flows.answer import FlowSeries, NamedGroup, Subject
-from core.flows.answer_times import answer_times
 from core.flows.connections import Bools, Connections
+from core.flows.exchange_work import exchange_work
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
-from core.flows.signs import FlowSign, late_answers, late_calls, late_entries, late_starts, link_delays, rises
-from core.flows.stage_turns import find_turns, followers
+from core.flows.own_work import calls_are_seen, own_work
+from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, rises
 from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 
-LINK_US = 1_000  # microseconds of a queue,
-LINK_TIMES = 5.0  # and times that of a healthy link: those moved by .01 ms (d05)
+LINK_US = 250  # microseconds of a queue: healthy links moved by 9 at most, slow ones by 815 at least (docs/LOG.md);
+LINK_TIMES = 5.0  # and times that of a healthy link
 ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a late link behind its other transfers
 # Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
 # lateness was .011 to .05 of the step's, and 4 to 6 times its level before (docs/LOG.md)
@@ -35,6 +36,7 @@ PEERS = 0.5  # of the highest rise: who has that much is slow as well
 # Of the slow steps, that are above the middle of both levels, and of the others, that are below: noise of a shared
 # machine hits one after the other (docs/LOG.md).
 ALWAYS = 0.75
+SEEN = 0.5  # of the steps, in which a thing was seen: of two halves the smaller one tells nothing
 NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
 
 
@@ -70,25 +72,44 @@ class Localizer:
         timeline: Timeline,
         named: Sequence[NamedGroup],
     ) -> None:
-        self._names = connections.addresses
-        self._switches = connections.switches
-        self._groups = named
+        self._connections, self._topology, self._job, self._timeline = connections, topology, job, timeline
+        self._groups, self._named = groups, named
         self._homes = {nic: topology.server_of(connections.addresses[nic]) for nic in job.nics}
         self._nics: dict[str, list[int]] = {}
         for nic, server in self._homes.items():
             self._nics.setdefault(server, []).append(nic)
-        self._links = link_delays(connections, topology, job, timeline)
-        self._answers = late_answers(connections, topology, job, timeline)
-        self._work = (answer_times(connections, groups, timeline), stage_work(connections, groups, timeline))
-        self._calls = late_calls(connections, groups, timeline)
-        self._turns = find_turns(connections, groups, timeline)
-        self._own = (
-            ("began to send later than its group", late_entries(connections, groups, timeline)),
-            (
-                "began the last data of a step later than its group",
-                late_entries(connections, groups, timeline, last=True),
-            ),
-            ("sent its first activation later than the others", late_starts(connections, groups, timeline)),
+
+    @cached_property
+    def _links(self) -> FlowSign:
+        return link_delays(self._connections, self._topology, self._job, self._timeline)
+
+    @cached_property
+    def _answers(self) -> FlowSign:
+        return late_answers(self._connections, self._topology, self._job, self._timeline)
+
+    @cached_property
+    def _work(self) -> FlowSign | None:
+        """Own work of each NIC, where receivers are seen to call."""
+        seen = calls_are_seen(self._connections, self._job, self._timeline)
+        return own_work(self._connections, self._job, self._timeline) if seen else None
+
+    @cached_property
+    def _silences(self) -> FlowSign:
+        return own_work(self._connections, self._job, self._timeline, longest=True)
+
+    @cached_property
+    def _stages(self) -> FlowSign:
+        return stage_work(self._connections, self._groups, self._timeline)
+
+    @cached_property
+    def _late_data(self) -> tuple[tuple[str, FlowSign], ...]:
+        """What tells of slow work by data alone, the more telling one first."""
+        what = self._connections, self._groups, self._timeline
+        return (
+            ("took longer between its exchanges with other experts", exchange_work(*what)),
+            ("began to send later than its group", late_entries(*what)),
+            ("began the last data of a step later than its group", late_entries(*what, last=True)),
+            ("sent its first activation later than the others", late_starts(*what)),
         )
 
     def blame(self, inside: Bools, outside: Bools, more: float, *, own_share: float = OWN_SHARE) -> Attribution | None:
@@ -101,18 +122,11 @@ class Localizer:
         found = self._switch(inside, outside)
         if found is not None:
             return found
-        own_part = own_share * more
-        best = [
-            blame
-            for blame in (
-                self._nic("slow_compute", "spoke to none of its neighbours", self._calls, (inside, outside), own_part),
-                self._worker(inside, outside, more, own_part),
-                *(self._nic("slow_compute", says, sign, (inside, outside), own_part) for says, sign in self._own),
-            )
-            if blame
-        ][:1]  # a late entry may come of another stage's work: that comes first
         late = self._late(inside, outside, more)
-        return max([*best, *filter(None, [late])], key=lambda blame: blame.rise, default=None)
+        if late is not None and inside.sum() > 1:
+            return late  # what a slow link holds up is late at work too; who works slowly acknowledges in time
+        worker = self._worker(inside, outside, more, own_share * more)
+        return max(filter(None, [worker, late]), key=lambda blame: blame.rise, default=None)
 
     def _late(self, inside: Bools, outside: Bools, more: float) -> Attribution | None:
         """Whose link is slow: its acknowledgements are late by much of the step's lateness, or by far the most."""
@@ -125,32 +139,33 @@ class Localizer:
         return late if clear and inside.sum() > 1 and late.subject.nic else None
 
     def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
-        """Who took longer for its work, by two measures that fail in different ways; None where they disagree."""
-        found = []
-        for sign in self._work:
-            workers = slow_workers(sign, self._homes, inside, outside, more)
-            waiting = followers(self._turns, self._homes, workers, inside, outside)
-            workers = {server: took for server, took in workers.items() if server not in waiting} or workers
-            own = summed(workers, self._nics, len(inside))
-            blame = self._nic("slow_compute", "took longer for its own work", own, (inside, outside), least)
-            found.append(blame and replace(blame, series=self._beside(sign, blame.series)))
-        named = [blame for blame in found if blame]
-        single = [blame for blame in named if blame.subject.server] or named
-        return single[0] if single and len({blame.subject for blame in single}) == 1 else None
+        """Who took longer for its work; by data alone a late entry may come of another stage, so that comes first."""
+        when, says = (inside, outside), "took longer for its own work"
+        if self._work is not None:
+            worker = self._nic("slow_compute", says, self._work, when, least)
+            if worker is None and inside.sum() == 1:  # among many short silences a stall is one long one
+                worker = self._nic("slow_compute", "worked longer without a word", self._silences, when, least)
+            return worker
+        slow = summed(slow_workers(self._stages, self._homes, inside, outside, more), self._nics, len(inside))
+        stage = self._nic("slow_compute", says, slow, when, least)
+        found = [stage and replace(stage, series=self._beside(stage.series))]
+        found += [self._nic("slow_compute", of, sign, when, least) for of, sign in self._late_data]
+        return next(filter(None, found), None)
 
-    def _beside(self, sign: FlowSign, slow: FlowSeries) -> FlowSeries:
+    def _beside(self, slow: FlowSeries) -> FlowSeries:
         """The work of all servers, for who was not slow is no part of ``slow``."""
-        everybody = summed(all_workers(sign, self._homes), self._nics, len(sign.values))
-        names = self._named(everybody)
+        everybody = summed(all_workers(self._stages, self._homes), self._nics, len(slow.values))
+        names = self._called(everybody)
         return FlowSeries(names, everybody.values, tuple(names.index(slow.things[place]) for place in slow.guilty))
 
-    def _named(self, sign: FlowSign) -> tuple[str, ...]:
+    def _called(self, sign: FlowSign) -> tuple[str, ...]:
         """What each thing of a sign is called: a NIC by its address, several of one server by its name."""
-        return tuple(self._names[thing[0]] if len(thing) == 1 else self._homes[thing[0]] for thing in sign.things)
+        addresses = self._connections.addresses
+        return tuple(addresses[of[0]] if len(of) == 1 else self._homes[of[0]] for of in sign.things)
 
     def _switch(self, inside: Bools, outside: Bools) -> Attribution | None:
         """The switch of which most links hold what passes them."""
-        rise, before, _ = rises(self._links, inside, outside)
+        rise, before, noise = rises(self._links, inside, outside)
         slow = {link for link, value in zip(self._links.things, rise.tolist(), strict=True) if value > LINK_US}
         healthy = max(
             [0.0, *(value for link, value in zip(self._links.things, rise.tolist(), strict=True) if link not in slow)]
@@ -161,10 +176,14 @@ class Localizer:
         for switch in sorted({end for link in slow for end in link}):
             own = [link for link in self._links.things if switch in link]
             share[switch] = sum(link in slow for link in own) / len(own), -len(own)
-        worst = self._switches[max(sorted(share), key=lambda switch: share[switch])]
+        worst = self._connections.switches[max(sorted(share), key=lambda switch: share[switch])]
         says = f"on the links of {worst} the same bytes were seen later at the far end"
         highest = int(np.argmax(rise))
-        names = tuple(" to ".join(self._switches[end] for end in link) for link in self._links.things)
+        if rise[highest] < NOISE * noise[highest]:
+            return None
+        if not _always(self._links.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
+            return None
+        names = tuple(" to ".join(self._connections.switches[end] for end in link) for link in self._links.things)
         series = FlowSeries(names, self._links.values, tuple(map(self._links.things.index, sorted(slow))))
         return Attribution(
             "slow_switch", Subject(switch=worst), float(rise[highest]), float(before[highest]), healthy, says, series
@@ -186,20 +205,20 @@ class Localizer:
         other = max([0.0, *(float(rise[place]) for place in order if place not in peers)])
         if highest < STANDS_OUT * other:
             return None
-        nics = [self._names[nic] for place in peers for nic in sign.things[place]]
+        nics = [self._connections.addresses[nic] for place in peers for nic in sign.things[place]]
         subject = self._subject(nics)
         if subject is None:
             return None
         who = subject.nic or subject.server or subject.group
-        series = FlowSeries(self._named(sign), sign.values, tuple(peers))
+        series = FlowSeries(self._called(sign), sign.values, tuple(peers))
         kind = kind if subject.server else "slow_group"
         return Attribution(kind, subject, highest, float(before[first]), other, f"{who} {says}", series)
 
     def _subject(self, nics: Sequence[str]) -> Subject | None:
         """A NIC, or what all these NICs have in common; None where they have nothing, or where it is the whole job."""
-        places = {self._names[nic]: server for nic, server in self._homes.items()}
+        places = {self._connections.addresses[nic]: server for nic, server in self._homes.items()}
         servers = {places[nic] for nic in nics}
-        groups = [of for of in self._groups if of.kind in ("dp", "pp") and set(nics) <= set(of.nics)]
+        groups = [of for of in self._named if of.kind in ("dp", "pp") and set(nics) <= set(of.nics)]
         if len(nics) == 1:
             return Subject(nics[0], servers.pop(), groups[0].id if groups else None)
         if len(servers) == 1:
@@ -209,6 +228,8 @@ class Localizer:
 
 
 def _always(values: Floats, inside: Bools, outside: Bools, middle: float) -> bool:
-    """Whether a thing is at fault in nearly all slow steps, and in hardly any other."""
-    within, without = values[inside] > middle, values[outside] > middle
-    return bool(within.mean() >= ALWAYS and without.mean() <= 1 - ALWAYS)
+    """Whether a thing is at fault in nearly all slow steps, and in hardly any other; of those in which it was seen."""
+    within, without = (values[which][np.isfinite(values[which])] for which in (inside, outside))
+    if len(within) < SEEN * inside.sum() or len(without) < SEEN * outside.sum():
+        return False
+    return bool((within > middle).mean() >= ALWAYS and (without > middle).mean() <= 1 - ALWAYS)

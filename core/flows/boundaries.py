@@ -29,7 +29,10 @@ _APART, _MOST_APART = 0.2, 3.0  # what it counts that the chosen silences are a 
 _UNEQUAL, _WORST = 6.0, 1.2  # cost of bytes that differ by a factor e, and the most that one step can cost
 _BEGIN = 3.0  # the same for the first segment, which may be cut off
 _SHORTEST = -3.0  # of a silence: what is shorter counts as this
-_LONGEST = 0.2  # the same for longer ones: in a stall a ring falls silent for longer than between steps (docs/LOG.md)
+# Longer ones are no better: beside a slow rank a ring falls silent inside each burst, for longer than between steps. Up
+# to half of the longest silences are such ones, so that of the lower quarter is between steps (docs/LOG.md)
+_LONGEST, _USUAL = 0.0, 0.25
+_AGAIN, _SAME = 3, 0.005  # how often the size is taken from the path itself, and what is no other size
 _STEP = 1.0  # gain of a step
 _LEAST_BYTES, _MOST_BYTES = 0.45, 2.6  # times the bytes of a step, that a segment may have
 _FIRST_BYTES, _LAST_BYTES = 1.5, 1.2
@@ -59,7 +62,15 @@ def find_boundaries(bursts: Transfers) -> Boundaries | None:
     stretch = slice(max(0, middle - STRETCH // 2), middle + STRETCH // 2)
     share, size = _size(bursts[stretch, 2].astype(float), silence[stretch])
     steps = max(FEWEST, round(bursts[:, 2].sum() / size))
-    path = _path(np.cumsum(bursts[:, 2]).astype(float), silence, size, steps)
+    total = np.cumsum(bursts[:, 2]).astype(float)
+    path = _path(total, silence, size, steps)
+    for _ in range(_AGAIN):  # the longest silences may have cut off pieces of steps, and with them the size is wrong
+        if len(path) <= FEWEST:
+            return None
+        found = float(np.median(np.diff(total[path])))
+        if abs(found / size - 1) < _SAME:
+            break
+        size, path = found, _path(total, silence, found, steps)
     if len(path) <= FEWEST:
         return None
     path = _by_pairs(path, silence)
@@ -111,7 +122,7 @@ def _size(sizes: Floats, silence: Floats) -> tuple[float, float]:
 def _path(total: Floats, silence: Floats, size: float, steps: int) -> NDArray[np.int64]:
     """The best path over the long silences: long ones, with the bytes of a step in between."""
     order = np.argsort(-silence[:-1], kind="stable")
-    usual = float(np.median(silence[order[:steps]]))
+    usual = float(np.quantile(silence[order[:steps]], _USUAL))
     silence = np.append(silence[:-1], usual)
     places = np.unique(np.append(order[: int(2.5 * steps) + FEWEST], len(total) - 1))
     sizes, gain = total[places], np.minimum(np.log(silence[places] / usual), _LONGEST)

@@ -90,17 +90,24 @@ def _records(connections: Connections, job: JobFlows, rings: Ints, origin: int) 
 
 
 def _last_data(records: _Records, nics: int, end: Ints) -> tuple[Ints, Ints]:
-    """(nics, steps) of the last data that each NIC sent or received in each step: when its record began, and ended."""
-    nic = np.concatenate([records.sender[records.ring], records.receiver[records.ring]])
-    start, last = (np.tile(column[records.ring], 2) for column in (records.start, records.end))
-    order = np.lexsort((last, start, nic))
-    nic, start, last = nic[order], start[order], last[order]
+    """(nics, steps) of the last data of each NIC in each step: when what it received began, and when any of it ended.
+
+    A rank goes on when it has received all: what it sends may still leave its kernel then.
+    """
     span = int(max(records.end.max(), end.max())) + 1
     turn = np.arange(nics)[:, None]
-    place = np.searchsorted(nic * span + start, turn * span + end, "right") - 1
-    mine = (place >= 0) & (nic[place] == turn)
-    latest = np.maximum.accumulate(nic * span + last) - nic * span
-    return np.where(mine, start[place], NEVER), np.where(mine, np.minimum(latest[place], end), NEVER)
+    latest = []
+    for received in (True, False):
+        ends = (records.receiver,) if received else (records.sender, records.receiver)
+        nic = np.concatenate([of[records.ring] for of in ends])
+        start, last = (np.tile(column[records.ring], len(ends)) for column in (records.start, records.end))
+        order = np.lexsort((last, start, nic))
+        nic, start, last = nic[order], start[order], last[order]
+        place = np.searchsorted(nic * span + start, turn * span + end, "right") - 1
+        mine = (place >= 0) & (nic[place] == turn)
+        moment = start if received else np.maximum.accumulate(nic * span + last) - nic * span
+        latest.append(np.where(mine, moment[place] if received else np.minimum(moment[place], end), NEVER))
+    return latest[0], latest[1]
 
 
 def _of_servers(arrived: Ints, servers: Sequence[str]) -> Ints:

@@ -20,6 +20,8 @@ from core.flows.topology import Topology
 STORED = 1 << 20  # bytes to storage in a step, that make it a pause (docs/how-to/flows.md)
 FINE = 20  # lengths of a record that a step has at least, where who was late is to be seen (docs/how-to/flows.md)
 SETTLED = 0.5  # last part of a drift that its signs are read from
+# Of the level before: a trunk at 116 Mbit/s made steps longer by .035, most of its queue was beside work (docs/LOG.md)
+SLIGHT = 0.02
 OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
 
 
@@ -54,18 +56,27 @@ def find_findings(
         skipped.append(("subjects", reason))
     stretch = find_stretch(durations)
     found = [_stretch(localizer, timeline, durations, stretch)] if stretch is not None else []
+    if localizer is not None and stretch is None:
+        found = _slight(localizer, timeline, durations)
     stored = _stored(connections, topology, job, timeline)
     found += [
         _slow_step(localizer, timeline, durations, step, usual, stored)
         for step, usual in slow_steps(durations, stretch, stored > STORED)
         if stretch is None or durations[step] > stretch.slow  # what is slower for long says more
     ]
-    silence = find_silence(connections, job, groups, timeline, last)
+    silence = find_silence(connections, topology, job, groups, timeline, last)
     if isinstance(silence, str):
         skipped.append(("hang", silence))
     elif silence is not None:
-        found.append(_hang(connections, topology, named, timeline, silence if whole else replace(silence, nic=None)))
+        found.append(_hang(connections, topology, named, timeline, silence if whole else replace(silence, nics=())))
     return tuple(sorted(found, key=lambda finding: (finding.start, finding.kind))), skipped
+
+
+def _slight(localizer: Localizer, timeline: Timeline, durations: Floats) -> list[FlowFinding]:
+    """A stretch that is slower by so little that it counts only with a switch whose links hold what passes them."""
+    stretch = find_stretch(durations, slower=SLIGHT)
+    found = [_stretch(localizer, timeline, durations, stretch)] if stretch is not None and not stretch.drifts else []
+    return [finding for finding in found if finding.kind == "slow_switch"]
 
 
 def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats, stretch: Stretch) -> FlowFinding:
@@ -128,13 +139,16 @@ def _hang(
 ) -> FlowFinding:
     subject = None
     first = "nobody fell silent before all others"
-    if silence.nic is not None:
-        nic = connections.addresses[silence.nic]
-        group = next((of.id for of in named if of.kind in ("dp", "pp") and nic in of.nics), None)
-        subject = Subject(nic, topology.server_of(nic), group)
-        first = f"{nic} sent no data of the next step, and who sends to it waits"
+    if silence.nics:
+        nics = [connections.addresses[nic] for nic in silence.nics]
+        group = next((of.id for of in named if of.kind in ("dp", "pp") and nics[0] in of.nics), None)
+        subject = Subject(server=topology.server_of(nics[0]))
+        if len(nics) == 1:
+            subject = Subject(nics[0], subject.server, group)
+        who = subject.nic or subject.server
+        first = f"{who} sent no data of the next step, and who sends to it waits"
         if silence.before:
-            first = f"{nic} fell silent first, {_ms(silence.before)} before the next one"
+            first = f"{who} fell silent first, {_ms(silence.before)} before the next one"
         if silence.called:
             first += f", and none of the {silence.called} that exchange data with it had an answer from it"
     seconds, last = (silence.end - silence.start) / 1e6, len(timeline) - 1

@@ -13,7 +13,7 @@ import numpy as np
 from core.flows.connections import Connections
 from core.flows.jobs import JobFlows
 from core.flows.record_grain import find_grain
-from core.flows.transfers import Transfers, together, transfers_of, uniform
+from core.flows.transfers import MESSAGE_US, SILENCE_US, Transfers, together, transfers_of, uniform
 
 ONE_WAY = 0.3  # of one direction in the other: below it is a ring (docs/how-to/flows.md)
 ALIKE, TOLERANCE = (
@@ -71,17 +71,21 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     sent = connections.sent[list(job.heavy)]
     one_way = sent.min(axis=1) < ONE_WAY * sent.max(axis=1)
     rings = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if ring]
-    both = [connection for connection in job.heavy if connection not in set(rings)]
-    ring_of = _components(connections, rings)
-    kinds = dict.fromkeys(rings, "dp")
+    both = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if not ring]
     lanes = {connection: _lanes(connections, connection) for connection in both}
+    told = not find_grain(connections, job.heavy).sampled and all(map(_visible, lanes.values()))
+    if not rings and told:
+        rings = _closed_rings(connections, both)
+        both = [connection for connection in both if connection not in set(rings)]
+    kinds = dict.fromkeys(rings, "dp")
     if rings:
+        ring_of = _components(connections, rings)
         kinds |= {connection: _beside_rings(connections, connection, ring_of, lanes[connection]) for connection in both}
+    elif told:
+        kinds |= _without_rings(connections, {connection: lanes[connection] for connection in both})
     else:
-        kinds |= _without_rings(lanes, sampled=find_grain(connections, job.heavy).sampled)
-    if not rings:
-        _closed_rings(connections, kinds)
-    _tied_embeddings(connections, kinds)
+        kinds |= dict.fromkeys(both, "?")
+    _tied_embeddings(connections, kinds, lanes)
     groups = []
     for kind in ("dp", "pp", "ep", "emb"):
         members = [connection for connection, of in sorted(kinds.items()) if of == kind]
@@ -89,8 +93,9 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     return Groups(tuple(groups), kinds, tuple(connection for connection, kind in sorted(kinds.items()) if kind == "?"))
 
 
-def _lanes(connections: Connections, connection: int) -> tuple[Transfers, Transfers]:
-    return transfers_of(connections, [connection], back=False), transfers_of(connections, [connection], back=True)
+def _lanes(connections: Connections, connection: int, silence: int = SILENCE_US) -> tuple[Transfers, Transfers]:
+    there, back = (transfers_of(connections, [connection], back=back, silence=silence) for back in (False, True))
+    return there, back
 
 
 def _beside_rings(
@@ -104,15 +109,17 @@ def _beside_rings(
     return "pp" if takes_turns or _alike(lanes) or not _visible(lanes) else "emb"
 
 
-def _without_rings(lanes: Mapping[int, tuple[Transfers, Transfers]], *, sampled: bool) -> dict[int, str]:
-    """What goes both ways in a job whose data-parallel groups, if it has any, are of two."""
-    if sampled or not all(map(_visible, lanes.values())):
-        return dict.fromkeys(lanes, "?")
+def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers, Transfers]]) -> dict[int, str]:
+    """What goes both ways in a job whose data-parallel groups, if it has any, are of two.
+
+    Stages with several small chunks of layers send so often that only the finest transfers are one activation each.
+    """
     steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
     kinds = {}
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
-        pipeline = _alike(lane) and (several or together(*lane) < TURNS)
+        alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
+        pipeline = alike and (several or together(*lane) < TURNS)
         kinds[connection] = "pp" if pipeline else "dp"
     return kinds
 
@@ -130,30 +137,46 @@ def _visible(lanes: tuple[Transfers, Transfers]) -> bool:
     return True
 
 
-def _closed_rings(connections: Connections, kinds: dict[int, str]) -> None:
-    """What looks like a pipeline, but closes to a ring whose members all send at once: it gathers and scatters.
+def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
+    """Of what goes both ways, the connections that close to rings of three and more whose members all send at once.
 
     FSDP and ZeRO scatter one way around a ring and gather the other way. An interleaved pipeline closes too; its stages
-    take turns.
+    take turns, and so do a ring and a pipeline that share a NIC.
     """
-    both = [connection for connection, kind in kinds.items() if kind in ("pp", "dp")]
-    of = _components(connections, both)
+    busy = {number: transfers_of(connections, [number]) for number in both}
+    at: dict[int, list[int]] = {}
+    for number in both:
+        for nic in (int(connections.a[number]), int(connections.b[number])):
+            at.setdefault(nic, []).append(number)
+    pairs = {(x, y) for own in at.values() for x in own for y in own if x < y}
+    of = {number: number for number in both}
+    for x, y in sorted(pairs):
+        if of[x] != of[y] and together(busy[x], busy[y]) >= AT_ONCE:
+            low, high = min(of[x], of[y]), max(of[x], of[y])
+            of = {number: low if name == high else name for number, name in of.items()}
+    found = []
     for name in sorted(set(of.values())):
-        own = [number for number in both if of[int(connections.a[number])] == name]
+        own = [number for number in both if of[number] == name]
         near = Counter(int(nic) for number in own for nic in (connections.a[number], connections.b[number]))
-        if len(near) < 3 or set(near.values()) != {2}:
-            continue
-        busy = [transfers_of(connections, [number]) for number in own]
-        if min(together(busy[0], other) for other in busy[1:]) >= AT_ONCE:
-            kinds |= dict.fromkeys(own, "dp")
+        if len(near) > 2 and set(near.values()) == {2}:
+            found += own
+    return sorted(found)
 
 
-def _tied_embeddings(connections: Connections, kinds: dict[int, str]) -> None:
-    """What looks data-parallel between two ends of one pipeline keeps its first and last embedding equal."""
-    chain = _components(connections, [connection for connection, kind in kinds.items() if kind == "pp"])
+def _tied_embeddings(
+    connections: Connections, kinds: dict[int, str], lanes: Mapping[int, tuple[Transfers, Transfers]]
+) -> None:
+    """What keeps the first and the last embedding of a pipeline equal, between two ends that are one pipeline without.
+
+    It looks data-parallel; or like a stage that sends far less often than the others: once a step. Where layers are
+    interleaved, what closes a pipeline of chunks sends at least half as often as the rest of it.
+    """
+    often = {number: min(map(len, lanes[number])) for number, kind in kinds.items() if kind == "pp"}
+    seldom = {number for number, count in often.items() if SEVERAL * count < max(often.values())}
+    chain = _components(connections, [number for number in often if number not in seldom])
     for connection, kind in kinds.items():
         a, b = int(connections.a[connection]), int(connections.b[connection])
-        if kind == "dp" and a in chain and chain[a] == chain.get(b):
+        if (kind == "dp" or connection in seldom) and a in chain and chain[a] == chain.get(b):
             kinds[connection] = "emb"
 
 

@@ -1,6 +1,6 @@
 """A job that fell silent with its connections open, and who fell silent first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ from core.flows.groups import Groups
 from core.flows.jobs import JobFlows
 from core.flows.phases import ways_of, with_data
 from core.flows.timeline import Timeline
+from core.flows.topology import Topology
 
 PERIODS = 6  # of silence, after which a job hangs (docs/how-to/flows.md)
 APART = 0.1  # of a step, that the first one fell silent before all others
@@ -23,22 +24,25 @@ class Silence:
     Attributes:
         start: microseconds since 1970, when the last data was sent.
         end: when the connections were closed, or the capture ended.
-        nic: place in ``addresses`` of who fell silent first, or alone sent no data of the next step; else None.
+        nics: places in ``addresses`` of who fell silent first, or alone sent no data of the next step: one NIC, or
+            all of a server where the records do not tell which was first; empty where nobody stands out.
         before: microseconds by which it was first; 0 where it only sent nothing.
         called: its neighbours, if it counts as first because all of them called it later; else 0.
     """
 
     start: int
     end: int
-    nic: int | None
+    nics: tuple[int, ...]
     before: int
     called: int = 0
 
 
 def find_silence(
-    connections: Connections, job: JobFlows, groups: Groups, timeline: Timeline, last: int
+    connections: Connections, topology: Topology, job: JobFlows, groups: Groups, timeline: Timeline, last: int
 ) -> Silence | str | None:
     """The silence at the end of a job; None where there is none, a text where the records cannot tell.
+
+    NICs of a server wait for each other over links that no switch sees, so servers are compared.
 
     Args:
         last: when the capture ended.
@@ -59,13 +63,27 @@ def find_silence(
     if not len(closed) and (connections.flags[counted] & FIN_RST).any():
         return None  # closed in the record that holds the last data
     latest = _last_messages(connections, job, int(timeline.end[-1] - timeline.period))
-    order: Sequence[int] = sorted(latest, key=lambda nic: (latest[nic], nic))
-    before = latest[order[1]] - latest[order[0]]
+    homes = {nic: topology.server_of(connections.addresses[nic]) for nic in job.nics}
+    servers: dict[str, int] = {}
+    for nic, moment in latest.items():
+        servers[homes[nic]] = max(servers.get(homes[nic], 0), moment)
+    order: Sequence[str] = sorted(servers, key=lambda server: (servers[server], server))
+    before = servers[order[1]] - servers[order[0]] if len(order) > 1 else 0
+    own = [nic for nic in job.nics if homes[nic] == order[0]]
     if before >= APART * timeline.period:
-        return Silence(start, end, order[0], before)
-    if called := _unanswered(connections, job, order[0], latest[order[0]]):
-        return Silence(start, end, order[0], before, called)
-    return Silence(start, end, _absent(connections, job, groups, int(timeline.end[-1])), 0)
+        return Silence(start, end, _first(own, latest, timeline.period), before)
+    called = [_unanswered(connections, job, nic, latest[nic]) for nic in own]
+    if len(order) > 1 and all(called):
+        return Silence(start, end, _first(own, latest, timeline.period), before, sum(called))
+    absent = _absent(connections, job, groups, int(timeline.end[-1]))
+    return Silence(start, end, absent if len({homes[nic] for nic in absent}) == 1 else (), 0)
+
+
+def _first(own: Sequence[int], latest: Mapping[int, int], period: float) -> tuple[int, ...]:
+    """Of the NICs of a server the one that fell silent before all others, or all of them."""
+    order = sorted(own, key=lambda nic: (latest[nic], nic))
+    alone = len(order) == 1 or latest[order[1]] - latest[order[0]] >= APART * period
+    return (order[0],) if alone else tuple(own)
 
 
 def _last_messages(connections: Connections, job: JobFlows, since: int) -> dict[int, int]:
@@ -101,10 +119,10 @@ def _messages(connections: Connections, rows: slice) -> Bools:
     return own
 
 
-def _absent(connections: Connections, job: JobFlows, groups: Groups, since: int) -> int | None:
-    """The one that sent none of the data that the others began to send behind the last step.
+def _absent(connections: Connections, job: JobFlows, groups: Groups, since: int) -> tuple[int, ...]:
+    """Those that sent none of the data that the others began to send behind the last step.
 
-    Who sends to a NIC that is not ready waits with it, so of several the one whose receivers did send.
+    Who sends to a NIC that is not ready waits with it, so of several those whose receivers did send.
     """
     receivers: dict[int, set[int]] = {nic: set() for nic in job.nics}
     sent: set[int] = set()
@@ -125,7 +143,7 @@ def _absent(connections: Connections, job: JobFlows, groups: Groups, since: int)
                     sent.add(sender)
     silent = {nic for nic in job.nics if nic not in sent}
     alone = [nic for nic in sorted(silent) if receivers[nic] and not receivers[nic] & silent]
-    return alone[0] if len(alone) == 1 and len(silent) <= len(job.nics) / 2 else None
+    return tuple(alone) if len(silent) <= len(job.nics) / 2 else ()
 
 
 def _data_since(connections: Connections, lane: tuple[int, bool], since: int) -> bool:

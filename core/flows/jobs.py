@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from core.flows.connections import Bools, Connections
 from core.flows.table import Ints
 from core.flows.topology import Topology
+from core.flows.transfers import transfers_of
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +23,10 @@ LIGHT = 0.01  # of the smaller of its ends' heaviest connection: below it is con
 BIN_US = 10_000  # microseconds of a bin of activity (docs/how-to/flows.md)
 BINS = 4_096  # at most: a long run is compared in coarser bins
 SAME_CLOCK = 0.5  # correlation of the activity of two clusters of one job (docs/how-to/flows.md)
+# Of the bursts of the cluster that has fewer, beyond chance: that many begin with one of the other. Of two rails of a
+# job one may be slow, and busy for ten times as long; both still begin at once: .39 to 1.0, tenants -.01 (docs/LOG.md)
+SAME_TURNS, TURN_US = 0.3, 5_000
+SHIFTS = 8  # parts of a usual time between two bursts, by which all are shifted to see what chance does
 FEWEST_BINS = 20  # of activity; with fewer no clock can be compared
 SMALL = 0.01  # of the bytes a NIC of the largest cluster: what is smaller trains nothing
 
@@ -124,12 +129,38 @@ def _join(connections: Connections, topology: Topology, heavy: Bools, cluster: I
         if job[x] == job[y]:
             continue
         busy = activity[x].any() and activity[y].any() and len(activity[x]) >= FEWEST_BINS
-        if busy and np.corrcoef(activity[x], activity[y])[0, 1] <= SAME_CLOCK:
-            continue
+        alike = busy and np.corrcoef(activity[x], activity[y])[0, 1] > SAME_CLOCK
+        if busy and not alike:
+            begun = (_begun(connections, heavy, cluster, name) for name in (x, y))
+            if _in_turn(*begun) <= SAME_TURNS:
+                continue
         blind |= not busy
         old, new = max(job[x], job[y]), min(job[x], job[y])
         job = {name: new if of == old else of for name, of in job.items()}
     return job, blind
+
+
+def _begun(connections: Connections, heavy: Bools, cluster: Ints, name: int) -> Ints:
+    """When the bursts of a cluster began."""
+    members = np.flatnonzero(heavy & (cluster[connections.a] == name))
+    return transfers_of(connections, members.tolist())[:, 0]
+
+
+def _in_turn(one: Ints, other: Ints) -> float:
+    """The share of the bursts of the one with fewer that begin with one of the other, beyond what chance would do."""
+    few, many = sorted((one, other), key=len)
+    if len(few) < FEWEST_BINS:
+        return 0.0
+    period = int(np.median(np.diff(few)))
+    near = [_near(few + period * turn // SHIFTS, many) for turn in range(SHIFTS)]
+    chance = float(np.mean(near[1:]))
+    return (near[0] - chance) / (1 - chance) if chance < 1 else 0.0
+
+
+def _near(moments: Ints, others: Ints) -> float:
+    place = np.searchsorted(others, moments)
+    before, after = others[np.maximum(place - 1, 0)], others[np.minimum(place, len(others) - 1)]
+    return float((np.minimum(np.abs(moments - before), np.abs(after - moments)) < TURN_US).mean())
 
 
 def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list[int]) -> dict[int, Floats]:

@@ -12,12 +12,15 @@ import numpy as np
 from core.flows.boundaries import find_boundaries
 from core.flows.connections import Connections
 from core.flows.groups import FlowGroup
-from core.flows.transfers import of_lanes
+from core.flows.transfers import merge, of_lanes
 
 Lanes = tuple[tuple[int, bool], ...]
 
 TWICE, NEAR = 2.0, 0.1  # on connections of its own, twice as much is gathered as scattered, within a tenth (d07)
 BOTH_WAYS = 0.2  # of the bytes that go around a ring one way, in those of the other: below it is no second phase
+# Bursts a step, apart by a part of its length: FSDP gathers twice (2.0 of each set), with the forward pass in between,
+# and scatters once; ZeRO does both once (1.0 to 1.5, docs/LOG.md)
+SEVERAL, APART = 1.75, 0.1
 SHORTER = 0.8  # of the scatter's silence, that the gather's is: in ZeRO both are nearly equal (docs/LOG.md)
 
 
@@ -30,6 +33,9 @@ def ending_lanes(connections: Connections, group: FlowGroup) -> Lanes:
     ways = ways_of(connections, group, everything)
     if not ways:
         return everything
+    once = [way for way in ways if _rounds(connections, way) < SEVERAL]
+    if len(once) == 1:
+        return once[0]  # gathered twice a step, scattered once
     silence = [_between(connections, way) for way in ways]
     if min(silence) <= 0 or min(silence) > SHORTER * max(silence):
         return everything
@@ -78,6 +84,16 @@ def ways_of(connections: Connections, group: FlowGroup, lanes: Lanes) -> tuple[L
         ways[forward].append((member, back))
     volume = [sum(int(connections.sent[member, int(back)]) for member, back in way) for way in ways]
     return (tuple(ways[0]), tuple(ways[1])) if min(volume) > BOTH_WAYS * max(volume) else ()
+
+
+def _rounds(connections: Connections, lanes: Lanes) -> float:
+    """How many bursts a step has, that lie apart by a good part of it; 0 where no steps are seen."""
+    bursts = of_lanes(connections, lanes)
+    found = find_boundaries(bursts)
+    if found is None:
+        return 0.0
+    period = float(np.median(np.diff(bursts[found.last, 1])))
+    return len(merge(bursts, int(APART * period))) / len(found.last)
 
 
 def _between(connections: Connections, lanes: Lanes) -> float:

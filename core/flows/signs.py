@@ -1,6 +1,7 @@
 """What tells who is slow: late acknowledgements, delays between switches, late entry into a burst.
 
-Each is an array (steps, things) of microseconds, NaN where nothing was seen. Work of pipelines: flows/stage_work.py.
+Each is an array (steps, things) of microseconds, NaN where nothing was seen. Own work: core/flows/own_work.py where
+receivers are seen to call; else by data alone, core/flows/stage_work.py and core/flows/exchange_work.py.
 
 Differs: transfer rates name nobody, for a ring keeps all its edges in step and a rate limiter sends at line rate.
 """
@@ -35,10 +36,6 @@ class FlowSign:
 
     things: tuple[tuple[int, ...], ...]
     values: Floats
-
-    def column(self, thing: tuple[int, ...]) -> Floats:
-        """The values of one thing."""
-        return self.values[:, self.things.index(thing)]
 
 
 def rises(sign: FlowSign, inside: Bools, outside: Bools) -> tuple[Floats, Floats, Floats]:
@@ -147,7 +144,7 @@ def _linked(connections: Connections, topology: Topology, near: int, far: int) -
 
 
 def late_entries(connections: Connections, groups: Groups, timeline: Timeline, *, last: bool = False) -> FlowSign:
-    """By NIC of a ring: how much later than the middle of its group it began to send in a step.
+    """By NIC of a ring: how much later than others of its group it began to send in a step.
 
     Who sends to a NIC that is not ready waits with it: a lateness that the receiver has as well is the receiver's.
 
@@ -182,28 +179,6 @@ def late_starts(connections: Connections, groups: Groups, timeline: Timeline) ->
     return sign_of(_later(begun, timeline) if len(begun) > 1 else {}, len(timeline))
 
 
-def late_calls(connections: Connections, groups: Groups, timeline: Timeline) -> FlowSign:
-    """By NIC of a pipeline: how much later than usual it had anything to say to any of its neighbours in a step.
-
-    Data waits until its receiver is ready, so a stalled stage delays what others send; but those call it in time: that
-    they have something, or want something.
-    """
-    columns: dict[int, Floats] = {}
-    for group in groups.of("pp"):
-        for member in group.connections:
-            rows = connections.rows(member)
-            says = connections.counted[rows] & connections.messages(rows)
-            for back, nic in ((False, int(connections.a[member])), (True, int(connections.b[member]))):
-                start = np.append(
-                    connections.start[rows][says & (connections.back[rows] == back)], np.iinfo(np.int64).max
-                )
-                first = start[np.searchsorted(start, timeline.start)]
-                since = np.where(first <= timeline.end, (first - timeline.start).astype(float), np.nan)
-                later = since - np.nanmedian(since) if np.isfinite(since).any() else since
-                columns[nic] = np.fmin(columns.get(nic, later), later)
-    return sign_of(columns, len(timeline))
-
-
 def _first_sent(connections: Connections, lanes: Lanes, nic: int, timeline: Timeline) -> tuple[Floats, int]:
     """When a NIC first sent data in each step, NaN where it did not, and to whom in most steps (-1: it never sent)."""
     starts, receivers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -226,14 +201,16 @@ def _first_sent(connections: Connections, lanes: Lanes, nic: int, timeline: Time
 
 
 def _later(begun: Mapping[int, Floats], timeline: Timeline) -> dict[int, Floats]:
-    """How much later each was than the middle one."""
+    """How much later each was than the last of the earliest third.
+
+    Differs: the middle of a group of three is late itself, for who sends to a late one waits with it (docs/LOG.md).
+    """
     if not begun:
         return {}
     table = np.stack([moment - timeline.start for moment in begun.values()], 1)
-    middle = np.full(len(timeline), np.nan)
-    seen = np.isfinite(table).any(axis=1)
-    middle[seen] = np.nanmedian(table[seen], axis=1)
-    return {nic: table[:, place] - middle for place, nic in enumerate(begun)}
+    seen = np.isfinite(table).sum(axis=1)
+    early = np.sort(table, axis=1)[np.arange(len(table)), np.maximum(seen - 1, 0) // 3]  # what was not seen is last
+    return {nic: table[:, place] - early for place, nic in enumerate(begun)}
 
 
 def step_of(timeline: Timeline, moments: Ints) -> Ints:

@@ -14,9 +14,8 @@ from core.flows.jobs import Floats
 from core.flows.signs import FlowSign, rises, step_of
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
-from core.flows.transfers import transfers_of
+from core.flows.transfers import MESSAGE_US, transfers_of
 
-SILENCE_US = 2_000  # microseconds between two transfers of one lane: that is what ends a record at the message grain
 RISEN = (
     0.15  # of its level before, by which a lane rose: lanes between healthy NICs moved by less than .07 (d01, d05, d10)
 )
@@ -40,9 +39,9 @@ def _of_pipeline(connections: Connections, group: FlowGroup, timeline: Timeline)
     for member in group.connections:
         ends = int(connections.a[member]), int(connections.b[member])
         for back, lane in ((False, ends), (True, ends[::-1])):
-            transfers = transfers_of(connections, [member], back=back, silence=SILENCE_US)
-            sent[lane] = _by_batch(transfers[:, 0], transfers[:, 0], timeline)
-            received[lane] = _by_batch(transfers[:, 1], transfers[:, 0], timeline)
+            transfers = transfers_of(connections, [member], back=back, silence=MESSAGE_US)
+            sent[lane] = by_batch(transfers[:, 0], transfers[:, 0], timeline)
+            received[lane] = by_batch(transfers[:, 1], transfers[:, 0], timeline)
     path = group.nics
     work: dict[tuple[int, ...], Floats] = {}
     for stage, nic in enumerate(path):
@@ -62,7 +61,7 @@ def _of_pipeline(connections: Connections, group: FlowGroup, timeline: Timeline)
     return work
 
 
-def _by_batch(moments: Ints, begun: Ints, timeline: Timeline) -> Floats:
+def by_batch(moments: Ints, begun: Ints, timeline: Timeline) -> Floats:
     """(steps, micro-batches) moments of the transfers; NaN in steps that have another number of them than most."""
     step = step_of(timeline, begun)
     moments, step = moments[step >= 0], step[step >= 0]

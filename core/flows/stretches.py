@@ -39,8 +39,12 @@ class Stretch:
     slow: float
 
 
-def find_stretch(durations: Floats) -> Stretch | None:
-    """The stretch of steps that are slower than those around it, or get slower; None where there is none."""
+def find_stretch(durations: Floats, *, slower: float = SLOWER) -> Stretch | None:
+    """The stretch of steps that are slower than those around it, or get slower; None where there is none.
+
+    Args:
+        slower: of the level before, by which a stretch is slower at least.
+    """
     if len(durations) < 2 * SHORTEST:
         return None
     log = np.log(durations)
@@ -58,7 +62,7 @@ def find_stretch(durations: Floats) -> Stretch | None:
     inside = np.zeros(len(durations), bool)
     inside[first : last + 1] = True
     usual, slow = float(np.median(durations[~inside])), float(np.median(durations[inside]))
-    return Stretch(first, last, False, usual, slow) if slow > (1 + SLOWER) * usual else None  # noqa: FBT003 a field
+    return Stretch(first, last, False, usual, slow) if slow > (1 + slower) * usual else None  # noqa: FBT003 a field
 
 
 def slow_steps(

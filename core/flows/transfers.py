@@ -9,6 +9,7 @@ from core.flows.connections import Connections
 
 Transfers = NDArray[np.int64]  # rows of start, end (microseconds), bytes; in time order
 
+MESSAGE_US = 2_000  # microseconds between two transfers of one lane: that is what ends a record at the message grain
 SILENCE_US = 6_000  # microseconds between two transfers (docs/how-to/flows.md: bursts of 6 ms)
 
 

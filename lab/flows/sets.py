@@ -27,7 +27,7 @@ DEFAULTS: dict[str, Any] = {
     "tp": 1, "pp": 1, "dp": 4, "mode": "ddp", "micro": 4, "overlap": False, "buckets": 2, "steps": 60, "work": 0.02,
     "jitter": 0.03, "gradients": 6_000_000, "activation": 300_000, "checkpoint_every": 0,
     "checkpoint_bytes": 20_000_000, "chunks": 1, "experts": False, "embedding": False, "realtime": False,
-    "faults": [],
+    "seed": 0, "faults": [],
 }  # fmt: skip
 HUNG_S = 12.0  # of silence, after which a job that hangs is ended
 
@@ -52,8 +52,8 @@ class FabricJob:
         """Begin all ranks, each in its server's namespace."""
         places = [(fabric.server(server), f"eth{rail}") for server, rail in self.places]
         document = self.plan | {
-            "master": self.nics[0], "port": 6_000 + self.number, "storage": STORAGE, "seed": self.number,
-            "places": places,
+            "master": self.nics[0], "port": 6_000 + self.number, "storage": STORAGE, "places": places,
+            "seed": self.plan["seed"] + self.number,
         }  # fmt: skip
         path = self.folder / "job.json"
         path.write_text(json.dumps(document))

@@ -112,7 +112,10 @@ class Rank:
         if not self.job["overlap"]:
             entered = time.time()
             self.reduce()
-            return entered, time.time()
+            left = time.time()
+            if self.group_embedding is not None:
+                dist.all_reduce(self.activation, group=self.group_embedding)
+            return entered, left
         pending = []
         for bucket in self.gradients.chunk(self.job["buckets"]):
             self.work(step, 1 / self.job["buckets"])
@@ -123,12 +126,10 @@ class Rank:
         return entered, time.time()
 
     def reduce(self) -> None:
-        """All-reduce of all gradients, and of a tied embedding; ZeRO-1 scatters, updates its part and gathers."""
+        """All-reduce of all gradients; ZeRO-1 scatters, updates its part and gathers."""
         if self.job["mode"] != "zero1":
             for bucket in self.gradients.chunk(self.job["buckets"]):
                 dist.all_reduce(bucket, group=self.group_dp)
-            if self.group_embedding is not None:
-                dist.all_reduce(self.activation, group=self.group_embedding)
             return
         part = self.gradients[: len(self.gradients) // self.dp]
         dist.reduce_scatter_tensor(part, self.gradients, group=self.group_dp)

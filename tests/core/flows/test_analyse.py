@@ -70,9 +70,25 @@ def test_layout_and_steps_are_seen(layout: Layout) -> None:
         (Layout(pp=2, tp=2, faults=(Fault("compute", 15, 30, 1.8, 0, 2),)), "slow_compute", {"server": "server-2"}),
         (Layout(dp=8, pp=1, faults=(Fault("nic", 15, 39, 0.02, 0, 3),)), "slow_nic", {"nic": "10.0.3.10"}),
         (Layout(dp=4, pp=4, faults=(Fault("nic", 15, 39, 0.02, 2, 3),)), "slow_nic", {"nic": "10.0.11.10"}),
+        (
+            Layout(dp=8, pp=1, faults=(Fault("nic", 15, 39, 0.02, 0, 3), Fault("compute", 15, 39, 2.0, 0, 3))),
+            "slow_nic",
+            {"nic": "10.0.3.10"},
+        ),
         (Layout(dp=8, pp=2, faults=(Fault("leaf", 15, 39, 0.02, 0, 1),)), "slow_switch", {"switch": "leaf-1"}),
+        (Layout(dp=8, pp=1, faults=(Fault("leaf", 15, 39, 0.0015, 0, 1),)), "slow_switch", {"switch": "leaf-1"}),
     ],
-    ids=["first stage", "last stage", "ring", "server of two", "link in a ring", "link in pipelines", "leaf"],
+    ids=[
+        "first stage",
+        "last stage",
+        "ring",
+        "server of two",
+        "link in a ring",
+        "link in pipelines",
+        "link that holds up work",
+        "leaf",
+        "leaf that hardly matters",
+    ],
 )
 def test_who_is_slow_is_named(layout: Layout, kind: str, subject: dict[str, str]) -> None:
     """One finding, of the right kind, in the right steps, that names the right part."""

@@ -113,3 +113,15 @@ def test_calls_for_data_on_its_own_connection_are_no_departure() -> None:
     later = np.zeros(STEPS)
     later[12] = 0.02 - 0.0007
     assert np.diff(found) == pytest.approx(np.diff(np.array(ends) + later), abs=2e-5)
+
+
+def test_message_before_the_last_data_that_a_nic_sends_counts() -> None:
+    """A rank that received all goes on, though the last that it sends leaves its kernel a little later."""
+    ends = clock()
+    late = [sent(end - 0.001, 1, 2, 300_000, port=1, lasts=0.001) for end in ends]
+    calls = [sent(end + (0.0005 if step % 5 else -0.0015), 1, 3, 114, port=7) for step, end in enumerate(ends)]
+    work = [sent(end + 0.1, 1, 3, 114, port=7) for end in ends]
+
+    found = lengths(ring([end - 0.002 for end in ends]) + late + calls + work)
+
+    assert np.diff(found) == pytest.approx(np.diff(ends), abs=2e-3)

@@ -1,0 +1,211 @@
+"""Plans of sets drawn at random: layouts, sizes and faults that nobody chose.
+
+``python -m lab.flows.plans --seed 7 --sets 8 --name r > plan.json``; ``lab.flows.sets`` makes the sets of a plan. The
+same seed gives the same plan. How strong a fault is follows from the bytes and the work of its job: it makes a step
+longer by ``STRONGER`` of its length, however the job is laid out.
+"""
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+RANKS = 10  # of a set: more leave two cores too little room for their own work
+FEWEST = 3  # ranks of a job
+STEPS = 60
+STRONGER = 0.3, 1.2  # of a step's length, that a fault adds
+# (pp, dp, tp), each with what a job of it may be beside plain DDP or 1F1B
+RINGS: Sequence[dict[str, Any]] = (
+    {}, {"overlap": True, "buckets": 3}, {"mode": "zero1"}, {"mode": "fsdp"}, {"mode": "fsdp2"}, {"experts": True},
+)  # fmt: skip
+CHAINS: Sequence[dict[str, Any]] = ({}, {"chunks": 2}, {"embedding": True})
+LAYOUTS: Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]] = (
+    *(((1, dp, 1), RINGS) for dp in (3, 4, 5, 6, 7, 9)),
+    ((1, 8, 1), ({}, {"overlap": True, "buckets": 4}, {"mode": "fsdp"})),
+    ((2, 3, 1), ({"experts": True},)), ((2, 4, 1), ({"experts": True},)), ((1, 2, 2), ({},)),
+    ((1, 4, 2), ({}, {"mode": "fsdp2"})), ((2, 2, 1), ({"chunks": 3},)), ((3, 2, 1), ({"chunks": 3},)),
+    *(((pp, 2, 1), CHAINS) for pp in (2, 3, 4, 5)),
+    *(((2, dp, 1), ({}, {"mode": "zero1"}, {"embedding": True}, {"chunks": 2})) for dp in (3, 4, 5)),
+    *(((3, 3, 1), ({}, {"chunks": 2})), ((1, 3, 2), ({}, {"overlap": True})), ((1, 5, 2), ({},)), ((2, 2, 2), ({},))),
+)  # fmt: skip
+FAULTS = {
+    "slow_compute": 3,
+    "slow_nic": 3,
+    "slow_switch": 2,
+    "drift": 2,
+    "stall": 3,
+    "hang": 2,
+    "": 3,
+}  # how often each
+
+
+class Deck:
+    """Kinds of faults as cards: none comes again before all others have."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.chance = chance
+        self.cards: list[str] = []
+
+    def draw(self, without: str | None = None) -> str:
+        """The next card; of another kind than one, where that is given."""
+        while not any(card != without for card in self.cards):
+            fresh = [kind for kind, often in FAULTS.items() for _ in range(often)]
+            self.cards += self.chance.sample(fresh, len(fresh))
+        return self.cards.pop(next(place for place, card in enumerate(self.cards) if card != without))
+
+
+class Draw:
+    """A set as it is drawn."""
+
+    def __init__(self, chance: random.Random, deck: Deck, name: str, *, busy: bool) -> None:
+        self.chance, self.name, self.busy = chance, name, busy
+        self.leaves = chance.choice((2, 3, 4))
+        self.kinds = [deck.draw()]
+        alone = self.kinds == ["slow_switch"]  # a leaf that two jobs share would slow both
+        self.jobs = [self._job("a", 0, RANKS if alone else chance.choice((RANKS // 2, RANKS * 3 // 5, RANKS)))]
+        taken = self.jobs[0]["pp"] * self.jobs[0]["dp"]
+        room = RANKS - taken * self.jobs[0]["tp"]
+        if not alone and room >= FEWEST:
+            self.jobs.append(self._job("b", taken, room))
+            self.kinds.append(deck.draw(without="slow_switch"))
+        self.servers = sum(job["pp"] * job["dp"] for job in self.jobs)
+
+    def _job(self, name: str, first_server: int, room: int) -> dict[str, Any]:
+        chance = self.chance
+        (pp, dp, tp), kinds = chance.choice([of for of in LAYOUTS if of[0][0] * of[0][1] * of[0][2] <= room])
+        kind = chance.choice(kinds)
+        work = chance.uniform(0.012, 0.022) if pp > 1 else chance.uniform(0.022, 0.035)
+        if kind.get("mode", "").startswith("fsdp"):
+            work *= 3  # it has one micro-batch
+        return {
+            "name": name, "first_server": first_server, "pp": pp, "dp": dp, "tp": tp, "steps": STEPS,
+            "realtime": not self.busy,
+            "micro": chance.choice((3, 4, 5, 6)) if pp > 1 else chance.choice((2, 3, 4)),
+            "work": round(work, 4),
+            "gradients": chance.randrange(3, 10) * 1_000_000, "activation": chance.randrange(2, 6) * 100_000,
+            "seed": chance.randrange(1_000_000), "faults": [], **kind,
+        }  # fmt: skip
+
+    def plan(self) -> dict[str, Any]:
+        """The set with its faults, as ``lab.flows.sets`` reads it."""
+        says = []
+        for job, kind in zip(self.jobs, self.kinds, strict=True):
+            if kind:
+                job["faults"] = [self._fault(job, kind)]
+            how = [key for key in ("overlap", "chunks", "experts", "embedding") if job.get(key)]
+            says.append(
+                " ".join([f"PP{job['pp']} DP{job['dp']} TP{job['tp']}", job.get("mode", ""), *how, kind or "healthy"])
+            )
+        return {
+            "id": self.name, "what": "; ".join(says), "servers": self.servers, "leaves": self.leaves, "seconds": 120,
+            "rails": max(job["tp"] for job in self.jobs), "jobs": self.jobs,
+        }  # fmt: skip
+
+    def _fault(self, job: dict[str, Any], kind: str) -> dict[str, Any]:
+        chance = self.chance
+        more = chance.uniform(*STRONGER)
+        ranks = job["pp"] * job["dp"] * job["tp"]
+        rank = chance.randrange(ranks)
+        first = chance.randrange(12, 30)
+        last = min(STEPS - 1, first + chance.randrange(10, 40))
+        fault: dict[str, Any] = {"kind": kind, "ranks": [rank], "first_step": first, "last_step": last}
+        whole = list(
+            range(rank - rank % job["tp"], rank - rank % job["tp"] + job["tp"])
+        )  # ranks of one server share its work
+        if kind == "slow_compute":
+            return fault | {"ranks": whole, "factor": round(1 + more, 2)}
+        if kind == "drift":
+            alike = chance.random() < 0.4
+            per_step = round(more / (STEPS - first), 4) * 2
+            return fault | {
+                "ranks": list(range(ranks)) if alike else whole,
+                "per_step": per_step,
+                "last_step": STEPS - 1,
+            }
+        if kind == "stall":
+            steps = sorted(chance.sample(range(10, STEPS - 4), 3))
+            return fault | {
+                "steps": steps,
+                "first_step": steps[0],
+                "last_step": steps[-1],
+                "seconds": round(_length(job) * more, 3),
+            }
+        if kind == "hang":
+            return fault | {"first_step": first + 20, "last_step": first + 20}
+        if kind == "slow_nic":
+            server, rail = job["first_server"] + rank // job["tp"], rank % job["tp"]
+            received = sum(size for (_, far), size in _traffic(job).items() if far == rank)
+            return fault | {"ports": [f"p{server}n{rail}"], "rate": _rate(received, _length(job) * more)}
+        return self._slow_leaf(job, fault, _length(job) * more)
+
+    def _slow_leaf(self, job: dict[str, Any], fault: dict[str, Any], longer: float) -> dict[str, Any]:
+        """The trunk of a leaf, of those that some traffic of the job leaves."""
+        leaf_of = [
+            (job["first_server"] + rank // job["tp"]) * self.leaves // self.servers
+            for rank in range(job["pp"] * job["dp"] * job["tp"])
+        ]
+        out = dict.fromkeys(sorted(set(leaf_of)), 0)
+        for (near, far), size in _traffic(job).items():
+            if leaf_of[near] != leaf_of[far]:
+                out[leaf_of[near]] += size
+        leaf = self.chance.choice([leaf for leaf, size in out.items() if size])
+        kept = {key: value for key, value in fault.items() if key != "ranks"}
+        return kept | {
+            "switch": f"leaf-{leaf}",
+            "ports": [f"up{leaf}", f"down{leaf}"],
+            "rate": _rate(out[leaf], longer),
+            "ranks": [],
+        }
+
+
+def _rate(size: int, seconds: float) -> str:
+    """Of a rate limiter that takes so much longer for so many bytes."""
+    return f"{max(4, round(size * 8 / seconds / 1e6))}mbit"
+
+
+def _length(job: dict[str, Any]) -> float:
+    """Seconds of work of a step."""
+    if job["pp"] > 1:
+        return float(3 * job["work"] * (job["micro"] + job["pp"] - 1))
+    return float(3 * job["work"] * (1 if job.get("mode", "").startswith("fsdp") else job["micro"]))
+
+
+def _traffic(job: dict[str, Any]) -> dict[tuple[int, int], int]:
+    """Bytes of a step from rank to rank."""
+    tp, pp, dp = job["tp"], job["pp"], job["dp"]
+    rounds = 3 if job.get("mode", "").startswith("fsdp") else 2
+    sent: dict[tuple[int, int], int] = {}
+    for rank in range(tp * pp * dp):
+        rail, replica, stage = rank % tp, rank // tp % dp, rank // tp // dp
+        if dp > 1:
+            to = rail + tp * ((replica + 1) % dp + dp * stage)
+            sent[rank, to] = sent.get((rank, to), 0) + rounds * (dp - 1) * job["gradients"] // dp
+        for other in {stage - 1, stage + 1} & set(range(pp)):
+            sent[rank, rail + tp * (replica + dp * other)] = job["micro"] * job["activation"] * job.get("chunks", 1)
+        if job.get("experts"):
+            for other in set(range(dp)) - {replica}:
+                to = rail + tp * (other + dp * stage)
+                sent[rank, to] = sent.get((rank, to), 0) + 2 * job["micro"] * job["activation"] // dp
+    return sent
+
+
+def main() -> None:
+    """Print a plan."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--sets", type=int, required=True)
+    parser.add_argument("--name", required=True, help="the ids of the sets begin with it")
+    parser.add_argument("--busy", action="store_true", help="ranks take turns with all else on the machine")
+    options = parser.parse_args()
+    chance = random.Random(options.seed)  # noqa: S311 no secret
+    deck = Deck(chance)
+    plans = [
+        Draw(chance, deck, f"{options.name}{number:02}", busy=options.busy).plan() for number in range(options.sets)
+    ]
+    json.dump(plans, sys.stdout, indent=1)
+
+
+if __name__ == "__main__":
+    main()
