@@ -48,6 +48,7 @@ _LIKE = """
     WHERE texts MATCH ? AND p.status = 'approved' {only} ORDER BY bm25(texts), e.pattern LIMIT ?
 """
 _SHARING = "AND e.number IN (SELECT number FROM keys WHERE clause = -1 AND word IN (SELECT value FROM json_each(?)))"
+_CORE = (Aspect.MEANS, Aspect.WORDS, Aspect.RAISED, Aspect.SLOWER)
 _ANYWHERE = ""  # the word of an event that has none of its own
 
 
@@ -150,5 +151,5 @@ class Lookup:
 
 def _core(pattern: Pattern) -> Iterator[str]:
     for trait in pattern.signature.traits:
-        if trait.part in (Part.CAUSE, Part.SYMPTOM) and trait.aspect in (Aspect.MEANS, Aspect.WORDS, Aspect.RAISED):
+        if trait.part in (Part.CAUSE, Part.SYMPTOM) and trait.aspect in _CORE:
             yield f"{trait.aspect}: {trait.text}"

@@ -88,7 +88,7 @@ class Aspect(StrEnum):
     RAISED = "raised"  # the class of an exception
     SLOWER = "slower"  # which part of a step took longer
     SIGN = "sign"  # how the first suspect stands out
-    ENDING = "ending"  # it hung, it was slow
+    ENDING = "ending"  # it hung, it was slow: in patterns of before findings were kept
     STAGE = "stage"
     SCOPE = "scope"
 

@@ -34,7 +34,6 @@ _QUOTED = re.compile(r"“[^”]{0,400}”|\((?![A-Z]{3,10}\))[^()]{0,200}\)")
 _PLACE = re.compile(r"\b(?:stands?(?: alone)? in|never came to|left with) \S+")
 _NUMBER = re.compile(r"\b\d[\d.,-]*(?: ?(?:s|ms|min|h))?\b")
 _SPACES = re.compile(r"\s+")
-_OUTSIDE = (Finding.STOPPED, Finding.SAID)  # what leads them is the cause: nobody knows of anything before it
 
 
 class _Traits:
@@ -54,7 +53,7 @@ def traits_of(diagnosis: Diagnosis) -> tuple[Trait, ...]:
     roots = [event for event in diagnosis.events if event.role is Role.ROOT]
     own = list(own_traces(diagnosis))
     leads = next((event for event in own if tells_what_broke(event)), None)
-    traits.add(Aspect.FINDING, finding.value, Part.CAUSE if finding in _OUTSIDE else Part.SYMPTOM)
+    traits.add(Aspect.FINDING, finding.value, Part.CAUSE if finding is Finding.SAID else Part.SYMPTOM)
     if leads is not None:
         _add_trace(traits, leads, Part.CAUSE)
     cause = diagnosis.next.cause if diagnosis.next else ""

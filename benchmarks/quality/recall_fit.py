@@ -1,8 +1,8 @@
 """Count how often the answer of a fault library was right, by how far job and pattern agree (faultlib/score.toml).
 
 ``python -m benchmarks.quality.recall_fit --write`` counts on the jobs of this repository and writes the file. Every
-set of jobs is a team of its own, with a library of one job of each cause; which job teaches, and which part of the
-causes the team knows, is drawn anew each time.
+set of jobs is a team of its own, with a library of one job of each cause that it has met; which jobs those were, and
+which of them teaches, is drawn anew each time.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from faultlib.signature import find_matches
 from sources.jobs import open_source
 
 DRAWN = 60  # libraries of each set
-KNOWN = (1.0, 0.5, 0.25)  # parts of the causes that a team knows, in turn
+PAST = (1.0, 0.25, 0.1)  # part of a set's jobs that a team has seen before, in turn: what is frequent is known first
 FILE = ROOT / "faultlib" / "score.toml"
 CACHE = Path(tempfile.gettempdir(), "firstfault-recall")
 Counts = dict[tuple[Level, bool], Count]
@@ -98,8 +98,9 @@ def count(cases: Sequence[RecallCase], drawn: int = DRAWN) -> Counts:
     jobs_of = {cause: [row for row, other in enumerate(causes) if other == cause] for cause in sorted(set(causes))}
     counts: Counts = {}
     for number in range(drawn):
-        part = KNOWN[number % len(KNOWN)]
-        library = {int(draw.choice(rows)) for rows in jobs_of.values() if draw.random() < part}
+        past = draw.random(len(cases)) < PAST[number % len(PAST)]
+        seen_before = ([row for row in rows if past[row]] for rows in jobs_of.values())
+        library = {int(draw.choice(rows)) for rows in seen_before if rows}
         for row, cause in enumerate(causes):
             known = [(how.order, column) for column, how in agreed[row].items() if column in library]
             if not known:

@@ -16,6 +16,7 @@ from tests.support.library_entries import entry
 
 FULL = "OSError: [Errno 28] No space left on device: '/data/a.pt'"
 SHORT_WRITE = "OSError: 20000 requested and 8160 written"
+CANCELLED = "slurmstepd: error: *** JOB 7 ON n CANCELLED AT 9 ***"
 KILLED = "failed (exitcode: -9) local_rank: 1 (pid: <NUM>) of binary: python"
 
 
@@ -68,7 +69,7 @@ def test_what_only_follows_is_no_core() -> None:
         (job("Look at a: a process was killed (SIGKILL).", KILLED), Finding.DIED),
         (job("The job hung during training; no node stands out."), Finding.HUNG),
         (job("The job was slow from iteration 9 on.", says=SLOW_DATA), Finding.SLOW),
-        (job("Not a fault: it was cancelled.", "slurmstepd: error: *** JOB 7 ON n CANCELLED AT 9 ***"), Finding.STOPPED),
+        (job("Not a fault: it was cancelled.", CANCELLED), Finding.STOPPED),
         (job("Nothing conclusive."), Finding.UNCLEAR),
     ],
 )
