@@ -19,7 +19,7 @@ from faultlib.lexical import Lexicon
 from faultlib.pattern import Aspect, Part, Pattern, Trait
 
 SAME_MESSAGE = 0.6  # likeness of two errors of one class, by words: two programs have other paths and values in them
-WORDS, TRACE, STAGE = 0.5, 0.3, 0.2  # what orders patterns of one level; on labelled jobs no other sum put more first
+WORDS, TRACE, STAGE = 0.5, 0.3, 0.2  # what orders patterns of one level: set by hand, nothing was fitted
 ENOUGH = 20  # answers of a team: a share of fewer is known to a tenth at best
 PRIOR = 1  # an answer that was right and one that was wrong are added to each count: of few nothing is certain
 
@@ -43,7 +43,8 @@ _COURSES = {Finding.SLOW: Level.SLOW, Finding.HUNG: Level.HUNG, Finding.DIED: Le
 ORDER = tuple(Level)
 # A full disk is met where a checkpoint is saved; the same words at another stage are mostly of another fault.
 _ELSEWHERE = {Level.WORDS: Level.WORDS_ELSEWHERE, Level.CAUSE: Level.CAUSE_ELSEWHERE}
-CAUSES = frozenset({*_ELSEWHERE, *_ELSEWHERE.values()})  # a trace says what broke; the others only look alike
+# A trace says what broke; jobs of the other levels only went alike.
+CAUSES = frozenset({*_ELSEWHERE, *_ELSEWHERE.values(), Level.ERROR})
 _CORE, _TOLD = (Part.CAUSE, Part.SYMPTOM), (Part.CAUSE, Part.SUPPORT)
 
 

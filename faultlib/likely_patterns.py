@@ -12,12 +12,12 @@ from enum import StrEnum
 from core.model import Diagnosis, Role
 from faultlib.answers import Answers
 from faultlib.draft import pattern_of
-from faultlib.findings import is_symptom_text
+from faultlib.findings import is_symptom_text, tells_what_broke
 from faultlib.levels import CAUSES, Agreement, Level, agreement, likelihood
 from faultlib.lexical import Lexicon
 from faultlib.pattern import Entry, Origin, Part, Signature, Status
 from faultlib.signature import Match
-from faultlib.traits import is_symptom, traits_of
+from faultlib.traits import traits_of
 
 SHOWN = 0.5  # likelihood from which a pattern is worth a look: rather right than wrong
 SURE = 0.7  # from which what has the same cause in the same words is called this
@@ -109,7 +109,7 @@ def learned(share: float, answers: Answers) -> float:
 
 def causes_of(diagnosis: Diagnosis) -> frozenset[str]:
     """Template ids of direct traces that are more than a symptom."""
-    return frozenset(event.event for event in diagnosis.events if event.role is Role.ROOT and not is_symptom(event))
+    return frozenset(event.event for event in diagnosis.events if event.role is Role.ROOT and tells_what_broke(event))
 
 
 def shows_a_cause(diagnosis: Diagnosis) -> bool:

@@ -15,7 +15,6 @@ from faultlib.findings import (
     RAISED,
     Finding,
     finding_of,
-    is_symptom_text,
     kind_of,
     own_traces,
     tells_what_broke,
@@ -74,11 +73,6 @@ def traits_of(diagnosis: Diagnosis) -> tuple[Trait, ...]:
     for event in [item for item in diagnosis.events if item.role is Role.PROPAGATED][:MAX_AFTER]:
         traits.add(Aspect.MEANS, plain(event.says), Part.AFTER)
     return tuple(traits.found.values())
-
-
-def is_symptom(event: EventEvidence) -> bool:
-    """Whether many causes leave this trace: a killed process, a lost peer, an exception that tells of another one's."""
-    return is_symptom_text(event.template)
 
 
 def plain(sentence: str) -> str:

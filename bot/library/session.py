@@ -162,10 +162,14 @@ def _uncounted(fault: KnownFault) -> KnownFault:
 def _likely_fault(item: Likely, job: str, signed: KnownFault | None = None) -> KnownFault:
     """A pattern of the team with how often such an answer was right; ``signed``: all of its events are there too."""
     share = f"{odds(item.likelihood)} such matches were right."
-    fit = Fit.IS if signed is not None and signed.fit == Fit.IS else item.fit
     text = signed.because if signed is not None else f"{item.level[0].upper()}{item.level[1:]}."
     fault = _fault(
-        item.entry, job, fit=fit, signed=signed is not None, score=round(item.likelihood, 4), because=f"{text} {share}"
+        item.entry,
+        job,
+        fit=item.fit,
+        signed=signed is not None,
+        score=round(item.likelihood, 4),
+        because=f"{text} {share}",
     )
     return fault if signed is None else replace(fault, events=signed.events, agrees=signed.agrees)
 
