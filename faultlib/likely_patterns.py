@@ -12,7 +12,7 @@ from enum import StrEnum
 from core.model import Diagnosis, Role
 from faultlib.answers import Answers
 from faultlib.draft import pattern_of
-from faultlib.findings import is_symptom_text, tells_what_broke
+from faultlib.findings import Finding, finding_of, is_symptom_text, tells_what_broke
 from faultlib.levels import CAUSES, Agreement, Level, agreement, likelihood
 from faultlib.lexical import Lexicon
 from faultlib.pattern import Entry, Origin, Part, Signature, Status
@@ -59,7 +59,7 @@ def likely(
         lexicon: how rare a word is in the library; None: the entries are all that it has.
         least: likelihood of what is worth telling.
     """
-    if not diagnosis.events and not diagnosis.nodes:
+    if finding_of(diagnosis) is Finding.UNCLEAR and not diagnosis.events:
         return ()
     approved = [entry for entry in entries if entry.status is Status.APPROVED]
     team = [entry for entry in approved if entry.origin is Origin.TEAM]

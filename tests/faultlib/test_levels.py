@@ -9,7 +9,7 @@ from faultlib.draft import pattern_of
 from faultlib.findings import Finding, finding_of
 from faultlib.levels import Agreement, Level, agreement, likelihood
 from faultlib.lexical import Lexicon
-from faultlib.likely_patterns import shares
+from faultlib.likely_patterns import Fit, likely, shares
 from faultlib.traits import traits_of
 from tests.support.library_diagnoses import diagnosis, event
 from tests.support.library_entries import entry
@@ -119,3 +119,15 @@ def test_patterns_that_agree_equally_far_share_what_is_left() -> None:
     assert sum(share for _, share in told) <= 1
     [(_, _, alone)] = shares(agreed[:1])
     assert alone == likelihood(Level.CAUSE, alone=True) > told[0][1]
+
+
+def test_a_slow_job_on_which_nobody_stands_out_is_found_again() -> None:
+    """It has neither an event nor a suspect: what grew is all that there is."""
+    seen = job("The job was slow from iteration 9 on; no node stands out.", says=SLOW_DATA)
+    taught = entry("rebuild")
+    taught = taught.model_copy(update={"pattern": pattern_of(seen).model_copy(update={"id": "rebuild"})})
+
+    assert [(one.entry.id, one.fit, one.level) for one in likely(seen, [taught], (), {})] == [
+        ("rebuild", Fit.SEEN, Level.PART)
+    ]
+    assert likely(job("Nothing conclusive."), [taught], (), {}) == ()
