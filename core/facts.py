@@ -85,6 +85,7 @@ _SETTING = re.compile(
     r"(?:true|false|none|null|yes|no|on|off|enabled|disabled)['\"]?,?$",
     re.IGNORECASE,
 )
+_MASK, _NO_WORD = re.compile(r"<[A-Z]+>"), re.compile(r"\W+")
 _ERROR_WORDS = re.compile(
     r"\b(?:error|fatal|panic|abort(?:ed|ing)?|fail(?:ed|ure)?|cannot|unable to|crash(?:ed)?|killed|denied|refused"
     r"|corrupt\w*)\b",
@@ -119,6 +120,18 @@ def _fact_of(template: str) -> tuple[Fact | None, bool]:
     if severity == "W" or (not severity and _ERROR_WORDS.search(template)):
         return _UNKNOWN_WARNING, False
     return None, False
+
+
+def telling_words(template: str) -> str:
+    """The words by which a message's fact is found, in lower case and without values: "no space left".
+
+    Of several places the last: a traceback ends with its exception. Empty where the message has no fact, or one that
+    was judged by its level alone.
+    """
+    fact = _fact_of(template)[0]
+    rule = next((rule for rule in _rules() if rule.fact is fact), None) if fact is not None and fact.known else None
+    words = [found[0] for found in rule.pattern.finditer(template)] if rule is not None else []
+    return _NO_WORD.sub(" ", _MASK.sub(" ", words[-1])).strip().lower() if words else ""
 
 
 def complains(template: str) -> bool:

@@ -1,26 +1,27 @@
 """What the patterns of a team tell of a diagnosed job: which fit, how well, and how often such an answer was right.
 
-A pattern that shares the cause is "this"; one that only looks alike "looks like" it. What consists of symptoms, a
-killed process or lost peers, has many causes: it is "seen with" them and never leads.
+A pattern whose cause is said in the same words is "this"; one with the same cause in other words "looks like" it. What
+only went alike, a killed process or a job that stood still, has many causes: it is "seen with" them and never leads.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.model import Diagnosis, Role, Scope
+from core.model import Diagnosis, Role
 from faultlib.answers import Answers
 from faultlib.draft import pattern_of
+from faultlib.findings import Finding, finding_of, is_symptom_text, tells_what_broke
+from faultlib.levels import CAUSES, Agreement, Level, agreement, likelihood
 from faultlib.lexical import Lexicon
 from faultlib.pattern import Entry, Origin, Part, Signature, Status
-from faultlib.score import features, fitted, probability, shares_cause
 from faultlib.signature import Match
-from faultlib.traits import is_symptom, is_symptom_text, traits_of
+from faultlib.traits import traits_of
 
 SHOWN = 0.5  # likelihood from which a pattern is worth a look: rather right than wrong
-SURE = 0.7  # from which what shares a cause is called this
+SURE = 0.7  # from which what has the same cause in the same words is called this
 PRIOR = 4  # answers that the fitted score counts as: after four of people's, theirs count as much
-LIMIT = 3  # a reader looks at few
 
 
 class Fit(StrEnum):
@@ -33,11 +34,12 @@ class Fit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Likely:
-    """A pattern of the team that fits a job well enough. likelihood: 0..1, of being right about the cause."""
+    """A pattern of the team that fits a job. likelihood: 0..1, of being right about the cause."""
 
     entry: Entry
     fit: Fit
     likelihood: float
+    level: Level
 
 
 def likely(
@@ -46,6 +48,7 @@ def likely(
     matches: Sequence[Match],
     answers: Mapping[str, Answers],
     lexicon: Lexicon | None = None,
+    least: float = SHOWN,
 ) -> tuple[Likely, ...]:
     """The team's patterns that fit a diagnosis, the likeliest first; none is an answer.
 
@@ -54,8 +57,9 @@ def likely(
         matches: patterns whose events are all in the job.
         answers: by pattern id.
         lexicon: how rare a word is in the library; None: the entries are all that it has.
+        least: likelihood of what is worth telling.
     """
-    if not diagnosis.events and not diagnosis.nodes:
+    if finding_of(diagnosis) is Finding.UNCLEAR and not diagnosis.events:
         return ()
     approved = [entry for entry in entries if entry.status is Status.APPROVED]
     team = [entry for entry in approved if entry.origin is Origin.TEAM]
@@ -63,24 +67,39 @@ def likely(
         return ()
     asked, lexicon = pattern_of(diagnosis), lexicon or Lexicon(entry.pattern.words() for entry in approved)
     matched, traces = {match.entry.id: match for match in matches}, causes_of(diagnosis)
-    found = []
+    agreed = []
     for entry in team:
-        values = features(asked, entry.pattern, lexicon, matched=entry.id in matched)
         match = matched.get(entry.id)
         literal = bool(match and traces & set(match.events))
-        cause = literal or shares_cause(asked, entry.pattern)
-        by = fitted().cause if cause else fitted().others
-        share = learned(probability(values, by), answers.get(entry.id, Answers()))
-        if share >= SHOWN and (cause or diagnosis.scope is not Scope.NONE):
-            found.append(Likely(entry, fit_of(share, cause=cause, literal=literal), share))
-    return tuple(sorted(found, key=lambda item: (item.fit is Fit.SEEN, -item.likelihood, item.entry.id))[:LIMIT])
+        if (how := agreement(asked, entry.pattern, lexicon, literal=literal)) is not None:
+            agreed.append((how, entry))
+    found = []
+    for entry, how, share in shares(agreed):
+        share_learned = learned(share, answers.get(entry.id, Answers()))
+        if share_learned >= least:
+            found.append(Likely(entry, fit_of(share_learned, how.level), share_learned, how.level))
+    return tuple(sorted(found, key=lambda item: (item.fit is Fit.SEEN, -item.likelihood, item.entry.id)))
 
 
-def fit_of(share: float, *, cause: bool, literal: bool = False) -> Fit:
-    """The words for a pattern; ``literal``: the cause stands in the job word by word."""
-    if not cause:
+def shares(agreed: Iterable[tuple[Agreement, Entry]]) -> Iterator[tuple[Entry, Agreement, float]]:
+    """Patterns with how likely each is right before people's answers, the likeliest first.
+
+    Of those that agree equally far the most alike has what such an answer was right; the others share what is left.
+    """
+    ordered = sorted(agreed, key=lambda pair: (pair[0].order, pair[1].id))
+    left, equal = 1.0, Counter(how.level for how, _ in ordered)
+    for place, (how, entry) in enumerate(ordered):
+        best = not place or ordered[place - 1][0].level is not how.level
+        share = left * (likelihood(how.level, alone=equal[how.level] == 1) if best else 1 / equal[how.level])
+        yield entry, how, share
+        left -= share
+
+
+def fit_of(share: float, level: Level) -> Fit:
+    """The words for a pattern that agrees so far and is right with this likelihood."""
+    if level not in CAUSES:
         return Fit.SEEN
-    return Fit.IS if literal or share >= SURE else Fit.LOOKS
+    return Fit.IS if share >= SURE and level is Level.WORDS else Fit.LOOKS
 
 
 def learned(share: float, answers: Answers) -> float:
@@ -90,7 +109,7 @@ def learned(share: float, answers: Answers) -> float:
 
 def causes_of(diagnosis: Diagnosis) -> frozenset[str]:
     """Template ids of direct traces that are more than a symptom."""
-    return frozenset(event.event for event in diagnosis.events if event.role is Role.ROOT and not is_symptom(event))
+    return frozenset(event.event for event in diagnosis.events if event.role is Role.ROOT and tells_what_broke(event))
 
 
 def shows_a_cause(diagnosis: Diagnosis) -> bool:

@@ -1,6 +1,6 @@
 """Which patterns of a large library can match a job, or be like it, found without reading the others.
 
-A pattern is entered under one rare word of each event that its signature wants, under its traits of the cause, and
+A pattern is entered under one rare word of each event that its signature wants, under the traits of its core, and
 under all of its words. What is found this way is checked exactly afterwards. The entries are in the library's file,
 made anew from the patterns where they are missing; a library of few patterns is read whole and has none.
 """
@@ -19,11 +19,11 @@ from faultlib.signature import fixed_words
 
 FEW = 2_000  # read whole in 1.5 s CPU (benchmarks.library_scale), and a team has a few hundred
 LIKE = 150  # patterns with the most rare words in common: three of them are shown
-SHARING = 100  # the same of those that share a trait of the cause
+SHARING = 100  # the same of those that share a trait of the core
 RARE = 32  # words of a job that are looked for: the others are in most patterns
 _BATCH = 500  # patterns that are entered in one transaction
 _RUN = re.compile(r"\w+")
-# clause of a key: of the signature, from 0; -1: the word is a trait of the cause
+# clause of a key: of the signature, from 0; -1: the word is a trait of the core
 _TABLES = """
     CREATE TABLE IF NOT EXISTS entered
         (number INTEGER PRIMARY KEY, pattern TEXT NOT NULL UNIQUE, version INTEGER NOT NULL) STRICT;
@@ -48,6 +48,7 @@ _LIKE = """
     WHERE texts MATCH ? AND p.status = 'approved' {only} ORDER BY bm25(texts), e.pattern LIMIT ?
 """
 _SHARING = "AND e.number IN (SELECT number FROM keys WHERE clause = -1 AND word IN (SELECT value FROM json_each(?)))"
+_CORE = (Aspect.MEANS, Aspect.WORDS, Aspect.RAISED, Aspect.SLOWER)
 _ANYWHERE = ""  # the word of an event that has none of its own
 
 
@@ -74,14 +75,14 @@ class Lookup:
         return sorted(name for name, found, wanted in rows if found == wanted)
 
     def like(self, asked: Pattern) -> Sequence[str]:
-        """Ids of the patterns that share the most rare words with this one, of all and of those with its cause."""
+        """Ids of the patterns that share the most rare words with this one, of all and of those with its core."""
         found_ids = self._holding(words_of(asked.words()))
         rare = sorted((word for word in found_ids if found_ids[word]), key=lambda word: (found_ids[word], word))[:RARE]
         if not rare:
             return ()
         query = " OR ".join(f'"{word}"' for word in rare)
         found = self._database.rows(_LIKE.format(only=""), (query, LIKE))
-        causes = json.dumps(list(_causes(asked)))
+        causes = json.dumps(list(_core(asked)))
         found += self._database.rows(_LIKE.format(only=_SHARING), (query, causes, SHARING))
         return sorted({name for (name,) in found})
 
@@ -130,7 +131,7 @@ class Lookup:
         run("DELETE FROM entered WHERE pattern = ?", (name,))
         run("INSERT INTO entered (pattern, version) VALUES (?, ?)", (name, version))
         [(number,)] = self._database.rows("SELECT number FROM entered WHERE pattern = ?", (name,))
-        for word, clause in {*self._keys(pattern), *((trait, -1) for trait in _causes(pattern))}:
+        for word, clause in {*self._keys(pattern), *((trait, -1) for trait in _core(pattern))}:
             run("INSERT INTO keys (word, number, clause) VALUES (?, ?, ?)", (word, number, clause))
         run("INSERT INTO texts (rowid, words) VALUES (?, ?)", (number, " ".join(words_of(pattern.words()))))
 
@@ -148,7 +149,7 @@ class Lookup:
                 yield min(words, key=lambda word: (counts[word], -len(word), word), default=_ANYWHERE), number
 
 
-def _causes(pattern: Pattern) -> Iterator[str]:
+def _core(pattern: Pattern) -> Iterator[str]:
     for trait in pattern.signature.traits:
-        if trait.part is Part.CAUSE and trait.aspect in (Aspect.MEANS, Aspect.RAISED):
+        if trait.part in (Part.CAUSE, Part.SYMPTOM) and trait.aspect in _CORE:
             yield f"{trait.aspect}: {trait.text}"

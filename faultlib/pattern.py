@@ -82,10 +82,13 @@ class Part(StrEnum):
 class Aspect(StrEnum):
     """What a trait is about."""
 
+    FINDING = "finding"  # what leads: a trace that says what broke, or how the job went (``faultlib.findings``)
     MEANS = "means"  # what a message means, whatever its program's words
+    WORDS = "words"  # those that tell what it means: its program's, without values
     RAISED = "raised"  # the class of an exception
+    SLOWER = "slower"  # which part of a step took longer
     SIGN = "sign"  # how the first suspect stands out
-    ENDING = "ending"  # it hung, it was slow
+    ENDING = "ending"  # it hung, it was slow: in patterns of before findings were kept
     STAGE = "stage"
     SCOPE = "scope"
 

@@ -19,10 +19,11 @@ from benchmarks.quality.recall_likeness import CROSS_CHOSEN, SetTally, cosines_o
 from benchmarks.quality.recall_taught import LibraryAnswer, calibration_error, taught
 from benchmarks.quality.report import NoMarkers, write
 from bot.fetch.cache import FolderCache
+from bot.library.session import known_faults
 from core.errors import FirstfaultError
 from faultlib.draft import roots_of
 from faultlib.embedding import Embedder
-from faultlib.likely_patterns import Fit, likely
+from faultlib.likely_patterns import SHOWN, Fit, likely
 from faultlib.models import embedder_for
 from faultlib.pattern import Entry, Origin, Status
 from faultlib.recall import (
@@ -33,7 +34,7 @@ from faultlib.recall import (
     rank,
 )
 from faultlib.seeds import read_seeds
-from faultlib.signature import find_matches
+from faultlib.signature import Match, find_matches
 from sources.jobs import open_source
 
 CROSSED = ("lab", "public")  # sets of which one chooses a threshold for the other
@@ -103,19 +104,36 @@ _TAUGHT = (
 
 
 def _taught(cases: Sequence[RecallCase], seeds: Sequence[Entry]) -> Iterable[Sequence[object]]:
-    def ask(case: RecallCase, library: Sequence[Entry]) -> list[LibraryAnswer]:
-        if not case.kind:  # a job that completed matches nothing (bot.library.session), and what it shows is no fault
-            return []
-        found = find_matches(library, case.seen.occurrences, case.seen.nodes)
-        likely_causes = likely(case.seen.diagnosis, [*library, *seeds], found, {})
-        return [LibraryAnswer(item.entry.id, item.fit is Fit.IS, item.likelihood) for item in likely_causes]
-
+    ask = Asked(cases, seeds).ask
     for name in SETS:
         chosen = [case for case in cases if case.set_name == name]
         if any(case.kind for case in chosen):
             got = taught(cases, chosen, ask)
             cells = (got.siblings, got.first, got.pairs, got.pair_first, got.exact, got.wrong, got.strangers, got.told)
             yield name, *cells, got.good, got.good_told, f"{calibration_error(got.likely):.2f}"
+
+
+class Asked:
+    """Asks as a diagnosis does: what matched, what is likely, and public facts; what matches is found once."""
+
+    def __init__(self, cases: Sequence[RecallCase], seeds: Sequence[Entry]) -> None:
+        self._every = [*(case.entry for case in cases if case.kind), *seeds]
+        self._seeds = list(seeds)
+        self._matches: dict[str, tuple[Match, ...]] = {}
+
+    def ask(self, case: RecallCase, library: Sequence[Entry]) -> list[LibraryAnswer]:
+        """What the job is told, in the order in which it is told."""
+        if not case.kind:  # a job that completed matches nothing (bot.library.session), and what it shows is no fault
+            return []
+        if case.job_id not in self._matches:
+            self._matches[case.job_id] = find_matches(self._every, case.seen.occurrences, case.seen.nodes)
+        entries = [*library, *self._seeds]
+        known = {entry.id for entry in entries}
+        matches = [match for match in self._matches[case.job_id] if match.entry.id in known]
+        likely_causes = likely(case.seen.diagnosis, entries, matches, {}, least=0.0)
+        told = known_faults(case.seen.diagnosis, matches, likely_causes)
+        claims = [fault for fault in told if fault.fit != Fit.SEEN or fault.score >= SHOWN]  # symptoms claim no cause
+        return [LibraryAnswer(fault.pattern, fault.fit == Fit.IS, fault.score) for fault in claims]
 
 
 # --- as shipped ---------------------------------------------------------------------------------------------------

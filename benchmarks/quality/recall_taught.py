@@ -12,33 +12,61 @@ from benchmarks.quality.recall_cases import RecallCase
 from faultlib.pattern import Entry
 
 PAIRS = 3  # teachers of a cause whose pairs are counted: more would let the two largest causes decide
+# Words of several labellers for the same cause. Those of the blind sets were put together by their names alone.
 _SAME: Mapping[str, str] = {
-    kind: kinds[0]
-    for kinds in (
-        ("checkpoint corrupt", "corrupt_checkpoint", "checkpoint_corrupt"),
-        ("loader hang", "data_loader_hang", "dataloader_hang", "dataloader_stall"),
-        ("loader worker killed", "dataloader_worker_killed", "worker_killed"),
-        ("rank hang", "rank_sigstop_hang", "rank_frozen", "rank_hang", "host_stall"),
-        ("deadlock", "deadlock", "deadlock_in_code", "code_deadlock", "deadlock_user_code", "lock_deadlock"),
-        ("lock", "stale_lock", "stuck_lock", "lock_wait", "stale_build_lock"),
-        ("link", "link_down", "link_loss", "network_drop", "link_silent_drop", "network_partition"),
-        ("slow network", "slow_network", "slow_link", "slow_nic", "slow_network_card"),
-        ("slow loader", "slow_loader", "slow_dataloader"),
-        ("slow checkpoint", "slow_checkpoint", "slow_checkpoint_node"),
-        ("storage hang", "storage_hang", "dead_mount_hang", "checkpoint_hang", "hang_in_checkpoint"),
-        ("missing file", "missing_file", "missing_file_on_node", "data_path"),
-        ("permission", "permission_denied", "checkpoint_permission"),
-        ("address", "wrong_address", "wrong_master_addr"),
-        ("settings", "wrong_config", "wrong_config_key", "wrong_config_value", "wrong_argument"),
-        ("settings", "environment_variable"),
-        ("library", "import_error", "missing_library", "wrong_library", "library_version", "version_mismatch"),
-        ("host memory", "oom_kill", "host_oom"),
-        ("bus error", "bus_error", "sigbus"),
-        ("loop left", "rank_leaves_loop", "rank_left_early"),
-        ("numbers", "nan_loss", "numerical_error"),
-    )
-    for kind in kinds[1:]
-}  # fmt: skip
+    kind: name
+    for name, kinds in {
+        "checkpoint corrupt": "corrupt_checkpoint checkpoint_corrupt corrupted_checkpoint",
+        "bad data": "bad_data_shard bad_data bad_data_file corrupt_data corrupt_data_file"
+        " corrupt_data_shard corrupt_record corrupt_shard data_file_truncated",
+        "loader hang": "data_loader_hang dataloader_hang dataloader_stall data_loader_stall stuck_data_loader",
+        "data read hang": "stuck_data_read hang_reading_data",
+        "loader worker killed": "dataloader_worker_killed worker_killed data_loader_killed data_worker_killed",
+        "rank hang": "rank_sigstop_hang rank_frozen rank_hang host_stall hang_sigstop"
+        " node_sigstop_hang worker_frozen node_hang",
+        "deadlock": "deadlock deadlock_in_code code_deadlock deadlock_user_code"
+        " lock_deadlock thread_deadlock pipeline_deadlock",
+        "lock": "stale_lock stuck_lock lock_wait stale_build_lock lock_hang lock_never_released stale_lock_hang",
+        "link": "link_down link_loss network_drop link_silent_drop network_partition network_loss",
+        "slow network": "slow_network slow_link slow_nic slow_network_card",
+        "slow loader": "slow_loader slow_dataloader slow_data_loader slow_data_loading",
+        "slow node": "slow_node slow_rank straggler cpu_throttled_node",
+        "slow storage": "slow_storage slow_shared_storage storage_stalls",
+        "slow checkpoint": "slow_checkpoint slow_checkpoint_node",
+        "slow drift": "slow_drift gradual_slowdown",
+        "storage hang": "storage_hang dead_mount_hang checkpoint_hang hang_in_checkpoint"
+        " shared_storage_hang stuck_save",
+        "missing file": "missing_file missing_file_on_node data_path file_missing_on_node",
+        "permission": "permission_denied checkpoint_permission",
+        "address": "wrong_address wrong_master_addr wrong_coordinator_address",
+        "settings": "wrong_config wrong_config_key wrong_config_value wrong_argument"
+        " bad_argument bad_config config_error wrong_setting invalid_parameter environment_variable",
+        "library": "import_error missing_library wrong_library library_version"
+        " version_mismatch missing_module library_mismatch",
+        "host memory": "oom_kill host_oom cgroup_oom_kill",
+        "worker memory": "worker_memory_limit worker_memory host_memory_limit",
+        "ulimit memory": "memory_limit_ulimit oom_ulimit",
+        "killed": "rank_sigkill process_killed rank_killed",
+        "segfault": "segfault rank_sigsegv segmentation_fault",
+        "bus error": "bus_error sigbus process_crash_sigbus",
+        "abort": "rank_sigabrt rank_abort",
+        "port": "port_in_use port_conflict",
+        "numbers": "nan_loss numerical_error loss_nan nonfinite_gradients nan_input",
+        "credentials": "expired_credentials credentials_expired credentials_refused credentials_wrong",
+        "collective mismatch": "collective_mismatch collective_mismatch_hang skipped_collective"
+        " rank_skips_collective missed_barrier",
+        "loop left": "rank_leaves_loop rank_left_early silent_early_exit",
+        "disk full": "disk_full checkpoint_disk_full no_space shared_disk_full",
+        "open files": "too_many_open_files ulimit_nofile",
+        "labels": "bad_label label_out_of_range bad_token_index",
+        "pauses": "gc_pauses node_pauses job_wide_pauses slow_now_and_then",
+        "node absent": "node_absent node_missing late_node",
+        "machine list": "machine_list_mismatch wrong_machine_list",
+    }.items()
+    for kind in kinds.split()
+}
+# Kinds of which two jobs need not have the same fault: a bug of one program is not that of another.
+_MANY_FAULTS = frozenset({"program_bug", "program_error", "hang", "program_hang", "slowdown", "slow_everything"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +107,11 @@ class Taught:
 def cause_of(case: RecallCase) -> str:
     """The kind of its label, in the words that labellers agree in."""
     return _SAME.get(case.kind, case.kind)
+
+
+def is_one_fault(case: RecallCase) -> bool:
+    """Whether jobs of its kind have the same fault."""
+    return case.kind not in _MANY_FAULTS
 
 
 def taught(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) -> Taught:

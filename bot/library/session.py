@@ -22,7 +22,7 @@ from faultlib.draft import pattern_of
 from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors
 from faultlib.errors import LibraryUnavailable
 from faultlib.library import Library, open_library
-from faultlib.likely_patterns import Fit, Likely, causes_of, fit_of, likely, tells_a_cause
+from faultlib.likely_patterns import SHOWN, Fit, Likely, causes_of, likely, tells_a_cause
 from faultlib.models import embedder_for
 from faultlib.pattern import Entry
 from faultlib.seeds import read_seeds
@@ -90,7 +90,7 @@ class LibrarySession:
             return ()
         also = [match.entry.id for match in matches]
         entries, lexicon = self._library.may_be_like(pattern_of(diagnosis), also)
-        found = likely(diagnosis, entries, matches, self._library.answers(), lexicon)
+        found = likely(diagnosis, entries, matches, self._library.answers(), lexicon, least=0.0)
         known = known_faults(diagnosis, matches, found)
         self._note_sightings(diagnosis.job, [fault for fault in known if fault.agrees and fault.fit != Fit.LOOKS])
         return tuple(numbered(known))
@@ -122,7 +122,7 @@ def known_so_far(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
         _fault(
             match.entry,
             "",
-            fit=fit_of(1.0, cause=tells_a_cause(match.entry.pattern.signature), literal=True),
+            fit=Fit.IS if tells_a_cause(match.entry.pattern.signature) else Fit.SEEN,
             signed=True,
             score=1.0,
             because=f"All events of its signature are in this job{_on(match)}.",
@@ -135,30 +135,41 @@ def known_so_far(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
 def known_faults(diagnosis: Diagnosis, matches: Sequence[Match], found: Sequence[Likely]) -> list[KnownFault]:
     """What is this or looks like it before what is only seen with it; of equals the team's before public facts."""
     by_id = {item.entry.id: item for item in found}
+    shown = [item for item in found if item.likelihood >= SHOWN][:MAX_SIMILAR]
     signed = exact_faults(diagnosis, matches)
     faults = [
-        _likely_fault(by_id[fault.pattern], diagnosis.job, fault) if fault.pattern in by_id else fault
+        _likely_fault(by_id[fault.pattern], diagnosis.job, fault) if fault.pattern in by_id else _uncounted(fault)
         for fault in signed
     ]
     named = {fault.pattern for fault in signed}
-    own = [item.entry for item in found]
+    own = [item.entry for item in shown]
     covered = {
         match.entry.id
         for match in matches
         if match.entry.origin is patterns.Origin.SEED and any(says_the_same(match.entry, ours) for ours in own)
     }
-    faults += [_likely_fault(item, diagnosis.job) for item in found if item.entry.id not in named]
+    faults += [_likely_fault(item, diagnosis.job) for item in shown if item.entry.id not in named]
     faults = [fault for fault in faults if fault.pattern not in covered]
-    return sorted(faults, key=lambda fault: (fault.fit == Fit.SEEN, fault.seed))[: MAX_EXACT + MAX_SIMILAR]
+    ordered = sorted(faults, key=lambda fault: (fault.fit == Fit.SEEN, fault.seed, -fault.score * (not fault.seed)))
+    return ordered[: MAX_EXACT + MAX_SIMILAR]
+
+
+def _uncounted(fault: KnownFault) -> KnownFault:
+    """A match of which nobody counted how often such ones were right: symptoms of the team's come last."""
+    return fault if fault.seed or fault.fit != Fit.SEEN else replace(fault, score=0.0)
 
 
 def _likely_fault(item: Likely, job: str, signed: KnownFault | None = None) -> KnownFault:
     """A pattern of the team with how often such an answer was right; ``signed``: all of its events are there too."""
     share = f"{odds(item.likelihood)} such matches were right."
-    fit = Fit.IS if signed is not None and signed.fit == Fit.IS else item.fit
-    text = signed.because if signed is not None else "It has traits of this job: what broke, how, where and when."
+    text = signed.because if signed is not None else f"{item.level[0].upper()}{item.level[1:]}."
     fault = _fault(
-        item.entry, job, fit=fit, signed=signed is not None, score=round(item.likelihood, 4), because=f"{text} {share}"
+        item.entry,
+        job,
+        fit=item.fit,
+        signed=signed is not None,
+        score=round(item.likelihood, 4),
+        because=f"{text} {share}",
     )
     return fault if signed is None else replace(fault, events=signed.events, agrees=signed.agrees)
 
@@ -208,7 +219,7 @@ class _Seen:
 
     def fault(self) -> KnownFault:
         because = _why(self._match, self.events, self._accused)
-        fit = fit_of(1.0, cause=self._cause, literal=self._cause)
+        fit = Fit.IS if self._cause else Fit.SEEN
         return _fault(
             self._match.entry, self._job, fit=fit, signed=True, score=1.0, because=because, events=self.events
         )

@@ -26,6 +26,7 @@ from core.judge.ranking import quote
 from core.live.findings import duration
 from core.model import Confidence, Scope
 from core.nodes.sign import short
+from core.nodes.slow import SlowerPart, slower_part
 from core.shares import MAJORITY
 
 PAIR = 2
@@ -115,7 +116,14 @@ def stalled(found: Findings) -> Verdict | None:
         else f"{found.unit}s cannot be told apart in this log"
     )
     what = f"The job hung{found.place}" if ending.hung else _slow(ending)
-    return Verdict(scope, Confidence.WEAK, f"{what}{stop}; {nobody}.", (course_of(ending),), (), (COLLECT,))
+    part = slower_part(found.parsed, ending.slow) if ending.slow is not None and not ending.hung else None
+    why = (course_of(ending), *(_of_part(part) if part is not None else ()))
+    return Verdict(scope, Confidence.WEAK, f"{what}{stop}; {nobody}.", why, (), (COLLECT,))
+
+
+def _of_part(part: SlowerPart) -> tuple[str, ...]:
+    said = f"{part.says[0].upper()}{part.says[1:]}"
+    return (f"{said}: {part.name} went from {duration(part.before)} to {duration(part.after)} on most of them.",)
 
 
 def _slow(ending: Ending) -> str:

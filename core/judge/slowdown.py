@@ -23,7 +23,7 @@ SHARE = 0.25  # of the time that a job ran, that work must have cost more than a
 MIN_STALLS = 3  # of two, one may be a checkpoint and one an evaluation that good jobs did not come to
 LEAST_LOST = 1.0  # seconds in all: three steps of 90 ms that took twice as long are what a busy machine does
 # A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it, ms/update
-_TOTAL = re.compile(r"step|iter|elapsed|/(?:it|update|upd|batch)\b|^time$", re.IGNORECASE)
+TOTAL = re.compile(r"step|iter|elapsed|/(?:it|update|upd|batch)\b|^time$", re.IGNORECASE)
 _KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)
 
 
@@ -46,7 +46,7 @@ class Slowdown:
 def told_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
     timings = parsed.timings()
-    totals = {name: values for name, values in timings.items() if _TOTAL.search(name)}
+    totals = {name: values for name, values in timings.items() if TOTAL.search(name)}
     found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values, long=LONG_RATIO)) is not None]
     return max(found, key=lambda slow: slow.after, default=None)
 

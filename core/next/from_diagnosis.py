@@ -19,6 +19,7 @@ from core.logs.lines import NO_TIME
 from core.metrics.metric_finding import Says
 from core.model import Role, Scope
 from core.next.situation import OF_KIND, FaultClass, Past, Situation
+from core.nodes.slow import slower_part
 from core.parsed import Parsed
 
 OWN_REPORT = 0.95  # strength of what a device or its driver reports itself; programs tell of a failed kernel with less
@@ -188,7 +189,9 @@ def _says_of_all(found: Findings) -> str:
         return f"{found.broken.name} is nan"
     if found.slower is not None and not found.ending.slow:
         return found.slower.says
-    return "it was slow" if found.ending.slow else ""
+    part = slower_part(found.parsed, found.ending.slow) if found.ending.slow is not None else None
+    slow = f"it was slow: {part.says}" if part is not None else "it was slow"
+    return slow if found.ending.slow else ""
 
 
 def _flaps(table: EventTable, leading: Candidate) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from core.course.time_spent import find_spent
 from core.course.timings import LAG, is_milliseconds, is_rate
 from core.judge.ending import Ending
-from core.judge.slowdown import Slowdown
+from core.judge.slowdown import TOTAL, Slowdown
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, are_few, few_of
@@ -45,6 +45,7 @@ _SENDS, _RECEIVES = re.compile(r"send|\btx", re.IGNORECASE), re.compile(r"recv|r
 
 # What all ranks do alike, each for its own share of the data
 READS = re.compile(r"data|input|load|read|fetch|batch|io\b|storage", re.IGNORECASE)
+_QUOTES_A_LINE = "time after "
 _HEAD = re.compile(r"^(?:<TS>|\W|DEBUG|INFO)+")  # of a template: its clock and level tell nothing of where time goes
 
 Change = tuple[float, float]  # medians before and after the onset
@@ -105,7 +106,7 @@ def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
             levels = f"{own[mine[0]]:.3g} s, that of the others {usual:.3g} s"
             because = f"{parsed.table.called(mine, node)}: its {name} is {levels}; they wait for it."
             check = f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage."
-            says = "it has slowed the others down from the first iteration on"
+            says = f"it has slowed the others down from the first iteration on{by_what(name)}"
             signs.append(Sign(node, "own part", OWN_PART, because, says=says, check=check, ranks=tuple(mine)))
     return signs
 
@@ -128,8 +129,69 @@ def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:
     spent = find_spent(parsed.table, parsed.iterations.course, slow.iteration)
     phrases = {event: short(_HEAD.sub("", parsed.table.templates[event].sample)) for event in spent}
     return parts | {
-        f"time after \u201c{phrases[event]}\u201d": dict(changes) for event, changes in sorted(spent.items())
+        f"{_QUOTES_A_LINE}\u201c{phrases[event]}\u201d": dict(changes) for event, changes in sorted(spent.items())
     }
+
+
+def by_what(name: str) -> str:
+    """What a part of a step is that one rank took longer for, as the end of a sentence; empty where its name hides it.
+
+    The name of a log line that it follows tells of what was done before, and a lag of everything.
+    """
+    if name == LAG or is_rate(name) or _QUOTES_A_LINE in name:
+        return ""
+    if _waits(name):
+        return ": it took longer to send or to receive"
+    return ": it took longer to read its data" if _reads(name) else ": its own work took longer"
+
+
+def _waits(name: str) -> bool:
+    return any(words.search(name) for words in (WAITS, _SENDS, _RECEIVES))
+
+
+def _reads(name: str) -> bool:
+    return READS.search(name) is not None or "feed" in name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class SlowerPart:
+    """A part of a step that most ranks take longer for. before, after: seconds a step, medians over the ranks."""
+
+    name: str
+    before: float
+    after: float
+
+    @property
+    def says(self) -> str:
+        """What took longer, in words that fit every program."""
+        if _waits(self.name):
+            return "all ranks waited longer for each other"
+        return (
+            "all ranks took longer to read their data"
+            if _reads(self.name)
+            else "a part of the work of all ranks took longer"
+        )
+
+
+def slower_part(parsed: Parsed, slow: Slowdown) -> SlowerPart | None:
+    """The printed part of a step that rose the most on most ranks, if it explains a good part of the slowdown.
+
+    What took nearly as long as a step before is the step itself; where only good jobs tell that it was slow, nobody
+    knows what a part took before.
+    """
+    if slow.than_good_jobs:
+        return None
+    found = []
+    for name, values in parsed.timings().items():
+        changes = {rank: change for rank, of in values.items() if (change := _change(of, slow)) is not None}
+        most = len(changes) > len(parsed.table.ranks) * MAJORITY and len(changes) >= MIN_RANKS
+        if not most or name == LAG or is_rate(name) or TOTAL.search(name):
+            continue
+        scale = _scale(name, changes, slow)
+        before, after = (float(np.median(side)) / scale for side in zip(*changes.values(), strict=True))
+        if before <= WHOLE * slow.before and after - before >= SHARE * (slow.after - slow.before):
+            found.append(SlowerPart(name, before, after))
+    return max(found, key=lambda part: (part.after - part.before, part.name), default=None)
 
 
 def _add_up(parts: Mapping[str, Mapping[int, Change]], slow: Slowdown) -> dict[str, "_Odd"]:
@@ -297,7 +359,7 @@ def _signs(
                 "own part" if name != LAG else "lag",
                 odd.weight if name != LAG else LAGS,
                 f"{parsed.table.called(own, node)}: {odd.does} ({levels}).",
-                says="it slowed the others down",
+                says=f"it slowed the others down{by_what(name) if not odd.waits else ''}",
                 check=f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage.",
                 ranks=tuple(own),
             )

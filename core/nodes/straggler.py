@@ -13,7 +13,7 @@ from core.course.pace import SECOND
 from core.course.timings import LAG, Values, is_milliseconds, is_rate
 from core.judge.ending import Ending
 from core.nodes.sign import Sign
-from core.nodes.slow import HALF, OWN_PART, READS, TWICE, UNIT, WAITS
+from core.nodes.slow import HALF, OWN_PART, READS, TWICE, UNIT, WAITS, by_what
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS
 
@@ -61,7 +61,7 @@ def straggler_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> 
             f" {len(lost[first])} of {len(numbers)} lines that tell it, {cost:.0f} s of {whole:.0f} s; they waited."
         )
         check = f"Compare {home[first]} with a healthy node: clocks and throttling, load of others, memory, storage."
-        says, since = "it slowed the others down now and then", min(lost[first])
+        says, since = f"it slowed the others down now and then{by_what(name)}", min(lost[first])
         signs.append(
             Sign(home[first], "own part", OWN_PART, because, says=says, check=check, ranks=(first,), iteration=since)
         )

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from core.diagnose import diagnose
-from core.facts import Fact, fact_of, word_of
+from core.facts import Fact, fact_of, telling_words, word_of
 from core.judge.candidates import find_candidates
 from core.model import Role, Scope
 from core.phrases import patterns_of, read_rules, rule_files
@@ -304,3 +304,29 @@ def test_schedulers_and_launchers_name_the_node_that_failed(line: str, node: str
     found = fact.named.search(line)
     assert found is not None
     assert node in found.groupdict().values()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("OSError: [Errno 28] No space left on device: '/scratch/a.pt'", "no space left"),
+        ("write /mnt/b.gob: no space left on device", "no space left"),
+        ("DataLoader worker (pid <NUM>) is killed by signal: Killed.", "dataloader worker pid is killed by signal"),
+        ("RuntimeError: caught\nOSError: [Errno 28] No space left on device: 'c'", "no space left"),
+        ("ValueError: nobody wrote this down", ""),
+        ("step <NUM> loss <NUM>", ""),
+    ],
+)  # fmt: skip
+def test_the_words_that_tell_are_the_same_for_every_program(line: str, words: str) -> None:
+    """Paths and numbers of a job are in none of them."""
+    assert telling_words(line) == words
+
+
+def test_a_read_only_file_system_is_not_full() -> None:
+    """The writer of PyTorch says both in one frame."""
+    frame = "RuntimeError: [enforce fail at inline_container.cc:747] . open file failed with strerror: {}"
+    full, only = (meaning(frame.format(text)) for text in ("No space left on device", "Read-only file system"))
+
+    assert full is not None
+    assert only is not None
+    assert (full.kind, only.kind) == ("disk full", "storage")

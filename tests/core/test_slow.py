@@ -232,3 +232,41 @@ def test_times_in_a_row_are_those_of_all_others(workers: str) -> None:
     )
 
     assert [node.node for node in found.nodes] == ["w-3"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "what"),
+    [
+        ("data_ms={slow} sync_ms=20 step_time={step}", "All ranks took longer to read their data: data_ms went from"),
+        ("data_ms=20 sync_ms={slow} step_time={step}", "All ranks waited longer for each other: sync_ms went from"),
+        ("step_time={step}", ""),
+    ],
+)
+def test_the_part_that_grew_everywhere_is_told(printed: str, what: str) -> None:
+    """Storage and network make all ranks slow alike; the time of the whole step tells of neither."""
+
+    def say(rank: int, clock: float, n: int) -> list[str]:
+        slow, step = (1600 + rank, 1.9) if n > USUAL else (20, 0.3)
+        return [at(clock, f"step {n} loss: 2.5 " + printed.format(slow=slow, step=step))]
+
+    found = told(say, lambda slow: 1.9 if slow else 0.3)
+
+    assert found.nodes == ()
+    assert what in " ".join(found.why)
+    assert len(found.why) == 1 + bool(what)
+    assert found.next is not None
+    assert found.next.cause.startswith("it was slow: all ranks" if what else "it was slow")
+
+
+def test_of_a_slow_node_it_is_told_which_part_of_its_step_grew() -> None:
+    """Where a look begins depends on it: storage for who reads longer, clocks for whose own work is longer."""
+
+    def say(rank: int, clock: float, n: int) -> list[str]:
+        own = (1600 if rank == 2 and n > USUAL else 120) + 7 * (n + rank) % 11
+        waits = (20 if rank == 2 or n <= USUAL else 1500) + 5 * (n + rank) % 7
+        return [at(clock, f"step {n} loss: 2.5 fwd_ms={own} sync_ms={waits}")]
+
+    found = told(say, lambda slow: 1.9 if slow else 0.3)
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "it slowed the others down: its own work took longer" in found.headline

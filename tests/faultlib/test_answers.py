@@ -8,11 +8,13 @@ import pytest
 from core.model import Action, Cost, Diagnosis, NextStep, Stage
 from faultlib.answers import Answers, Verdict
 from faultlib.draft import pattern_of
+from faultlib.findings import is_symptom_text
+from faultlib.levels import Level
 from faultlib.likely_patterns import Fit, fit_of, learned, likely
 from faultlib.lint import faults_of
 from faultlib.pattern import Entry, Signature, Trait
 from faultlib.pattern_text import read_entry, write_pattern
-from faultlib.traits import is_symptom_text, plain, traits_of
+from faultlib.traits import plain, traits_of
 from tests.support.libraries import opened
 from tests.support.library_diagnoses import diagnosis, event
 from tests.support.library_entries import entry, pattern
@@ -68,17 +70,17 @@ def test_a_symptom_is_never_the_cause() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "cause", "literal", "fit"),
+    ("share", "level", "fit"),
     [
-        (0.9, True, False, Fit.IS),
-        (0.5, True, False, Fit.LOOKS),
-        (0.5, True, True, Fit.IS),
-        (0.9, False, False, Fit.SEEN),
+        (0.9, Level.WORDS, Fit.IS),
+        (0.5, Level.WORDS, Fit.LOOKS),
+        (0.9, Level.CAUSE, Fit.LOOKS),
+        (0.9, Level.DIED, Fit.SEEN),
     ],
 )
-def test_words_say_how_a_pattern_fits(share: float, cause: bool, literal: bool, fit: Fit) -> None:
-    """Only what has the cause, and surely so or word by word, is called this."""
-    assert fit_of(share, cause=cause, literal=literal) is fit
+def test_words_say_how_a_pattern_fits(share: float, level: Level, fit: Fit) -> None:
+    """Only what has the cause in the same words, and mostly was right, is called this."""
+    assert fit_of(share, level) is fit
 
 
 def test_traits_name_no_job() -> None:
