@@ -1,7 +1,6 @@
 """A log without its layers, as a stream of bytes like those that it is made from."""
 
 import io
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 1 << 18
 _NEVER = 1 << 62
-_KERNEL = "core.logs.kernel"
 _MAX_LINE = 1 << 22  # bytes of a line that are held; the rest of a longer one is handed on piece by piece
 
 
@@ -134,7 +132,7 @@ def _of_lines(unwrapper: Unwrapper, layers: Sequence[Wrap], blocks: Iterable[byt
 
 
 class _ByAndBy:
-    """Unwraps whole lines, one by one until there are many of them, or where what is compiled was loaded already."""
+    """Unwraps whole lines, one by one until there are many of them."""
 
     def __init__(self, unwrapper: Unwrapper, layers: Sequence[Wrap]) -> None:
         self._one_by_one, self._layers = unwrapper, layers
@@ -142,8 +140,7 @@ class _ByAndBy:
         self._blocks: Blocks | None = None
 
     def __call__(self, text: bytes) -> bytes:
-        slow_bytes = 0 if _KERNEL in sys.modules else FAST_BYTES  # each reader of a large job opens its files anew
-        if self._blocks is None and slow_bytes <= self._done < _NEVER:
+        if self._blocks is None and FAST_BYTES <= self._done < _NEVER:
             try:
                 self._blocks = Blocks(self._one_by_one, self._layers)
             except ImportError:  # no numba for this Python or machine: slow, and right all the same
