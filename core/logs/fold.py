@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,18 +92,17 @@ class Look:
     kept: tuple[tuple[str, str], ...]
     parts: tuple[tuple[int, int], ...]
 
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The look at a text as ``key`` cuts it: the same for all steps, and dear, so taken once."""
+        tokens = _tokens(text)
+        text = " ".join(tokens)
+        plain = not may_tell(text) and _MADE.search(text) is None
+        return cls(plain, () if plain else tuple(map(_kept, tokens)), tuple(telling_parts(text)))
+
 
 def _tokens(text: str) -> list[str]:
     return text.removeprefix(BLOCK_MARK).split(" ", MAX_TOKENS)[:MAX_TOKENS]
-
-
-@lru_cache(maxsize=1 << 14)  # texts that stay are looked at as those of a chunk, of a file and of a job
-def _look_at(text: str) -> Look:
-    """The look at a text as ``key`` cuts it: the same for all steps, and dear."""
-    tokens = _tokens(text)
-    text = " ".join(tokens)
-    plain = not may_tell(text) and _MADE.search(text) is None
-    return Look(plain, () if plain else tuple(map(_kept, tokens)), tuple(telling_parts(text)))
 
 
 def key(text: str, step: Step, look: Look | None = None) -> str:
@@ -112,7 +111,7 @@ def key(text: str, step: Step, look: Look | None = None) -> str:
     tokens = _tokens(text)
     if not step.telling:
         return mark + " ".join([ANY] * len(tokens))
-    look = look or _look_at(text)
+    look = look or Look.of(text)
     if look.plain:
         words = tokens[: step.tokens] + [ANY] * (len(tokens) - step.tokens)
     else:
@@ -164,7 +163,7 @@ def _by_known_keys(texts: Collection[str], looks: dict[str, Look]) -> dict[str, 
         if not here:
             continue
         # but for the last step: its keys are those of plain messages too, and what tells does not give way to them
-        looks[text] = look = _look_at(text)
+        looks[text] = look = Look.of(text)
         names = (key(text, step, look) for step in reversed(STEPS[:-1]))
         name = next((name for name in names if name in here), text)
         if name != text:
@@ -183,7 +182,7 @@ def _groups_to_fold(left: set[str], limit: int, looks: dict[str, Look]) -> Itera
                 if is_block(text) != blocks:
                     continue
                 if step.telling and text not in looks:
-                    looks[text] = _look_at(text)
+                    looks[text] = Look.of(text)
                 if step.telling and looks[text].plain and text.count(" ") < step.tokens:
                     continue  # it is its own key, and nothing else's
                 groups[key(text, step, looks.get(text))].append(text)

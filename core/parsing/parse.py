@@ -144,8 +144,7 @@ def _read(job: Job, workers: int | Executor, heap: Heap, progress: Progress | No
             progress(f"reading {job.id}", done, len(job.logs))
 
     engine = choose_engine(_size(job))
-    samples = _Samples(job)
-    hosts, year, start = _known_hosts(job), _year_of(job, samples), _find_start(job, samples)
+    hosts, year, start = _known_hosts(job), find_year(job), _find_start(job)
     return read_files(job.logs, hosts, year, workers=workers, engine=engine, heap=heap, start=start, progress=tell)
 
 
@@ -155,52 +154,35 @@ def _size(job: Job) -> int:
 
 def find_year(job: Job) -> int:
     """Year for clocks that have none: of the job's start, else of the first date in its logs."""
-    return _year_of(job, _Samples(job))
-
-
-def _year_of(job: Job, samples: "_Samples") -> int:
-    if date := _first_date(job, samples):
+    if date := _first_date(job):
         return int(date[:4])
-    return next((int(match[1]) for sample in samples if (match := _US_DATE.search(sample))), _NO_YEAR)
+    return next((int(match[1]) for sample in _samples(job) if (match := _US_DATE.search(sample))), _NO_YEAR)
 
 
-def _find_start(job: Job, samples: "_Samples") -> int:
+def _find_start(job: Job) -> int:
     """When the job began, in microseconds: as job.json says, else the first date in its logs, else the first clock.
 
     A date may lack its year, as those of c10d and syslog do, which stand beside programs' own clocks without a date. A
     clock alone is one of a day that nobody knows, the first of the year without a name; NO_TIME without any.
     """
-    if date := _first_date(job, samples):
+    if date := _first_date(job):
         return first_time(date if len(date) > len("2026-11-22") else date + b" 12:00:00", _NO_YEAR)
-    day = next((match[0] for sample in samples if (match := _MONTH_DAY.search(sample))), None)
+    day = next((match[0] for sample in _samples(job) if (match := _MONTH_DAY.search(sample))), None)
     if day is not None:
-        return first_time(day, _year_of(job, samples))
-    clock = next((match[0] for sample in samples if (match := _CLOCK.search(sample))), None)
+        return first_time(day, find_year(job))
+    clock = next((match[0] for sample in _samples(job) if (match := _CLOCK.search(sample))), None)
     return NO_TIME if clock is None else first_time(b"%d-01-02 " % _NO_YEAR + clock, _NO_YEAR)
 
 
-def _first_date(job: Job, samples: "_Samples") -> bytes:
+def _first_date(job: Job) -> bytes:
     """A text that begins with a date, and the clock behind it if there is one; empty when no date is found."""
     if job.manifest.start and re.match(r"20\d{2}-", job.manifest.start):
         return job.manifest.start.encode()
-    return next((match[0] for sample in samples if (match := _DATE.search(sample))), b"")
+    return next((match[0] for sample in _samples(job) if (match := _DATE.search(sample))), b"")
 
 
-class _Samples:
-    """The first bytes of the first files: read when they are asked for, and once, for a wrapper is slow to take off."""
-
-    def __init__(self, job: Job) -> None:
-        self._found: list[bytes] = []
-        self._rest = _read_samples(job)
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._found
-        for sample in self._rest:
-            self._found.append(sample)
-            yield sample
-
-
-def _read_samples(job: Job) -> Iterator[bytes]:
+def _samples(job: Job) -> Iterator[bytes]:
+    """The first bytes of the first files."""
     for file in job.logs[:_SAMPLES]:
         try:
             with file.open() as stream:

@@ -4,6 +4,7 @@ import io
 import random
 import string
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -215,13 +216,12 @@ def test_a_crowd_is_looked_at_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> 
         *words(6000, seed=2),
     )
     looked: list[str] = []
-    look_at = fold._look_at
 
     def look(text: str) -> Look:
         looked.append(text)
-        return look_at(text)
+        return Look.of(text)
 
-    monkeypatch.setattr(fold, "_look_at", look)
+    monkeypatch.setattr(fold, "Look", SimpleNamespace(of=look))
 
     folded = fold_chunk(chunk, 2000)
 

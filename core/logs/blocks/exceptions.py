@@ -1,7 +1,6 @@
 """How exceptions are written: ``package.Name: what it says``, and how that is told from other lines."""
 
 import re
-from functools import lru_cache
 
 from core.logs.blocks.logger_records import is_record
 
@@ -17,17 +16,14 @@ _KNOWN = re.compile(
 )
 _FUSED = re.compile(r"[a-z]Error(?=[A-Z]| ?:|$)")
 _MODULE = re.compile(rf"^(?:(?:{_WORD}|<locals>)\.)+(?=[A-Z])")
-_ASKED = 1 << 12  # rows that are remembered: where tracebacks interleave, each row is asked about from many others
 _TWO_HUMPS = re.compile(r"[A-Z]\w*[a-z]\w*[A-Z]")
 
 
-@lru_cache(maxsize=_ASKED)
 def is_known(text: str) -> bool:
     """Whether a row is an exception by its name alone."""
     return _KNOWN.search(text) is not None and not is_record(text)
 
 
-@lru_cache(maxsize=_ASKED)
 def is_fused(text: str) -> bool:
     """Whether a row of ranks that write at the same time holds an exception, wherever it stands."""
     return _FUSED.search(text) is not None and not is_record(text)
@@ -39,7 +35,6 @@ def is_told(text: str) -> bool:
     return match is not None and _KNOWN.match(match["type"]) is not None and not is_record(text)
 
 
-@lru_cache(maxsize=_ASKED)
 def may_be(text: str) -> bool:
     """Whether a row may be an exception where one is due: ``queue.Empty``, ``Stuck: no progress``."""
     match = _TOLD.match(text)

@@ -5,7 +5,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from core.logs.blocks.block_rows import Read
@@ -16,7 +15,6 @@ FRAME = re.compile(r'^(?:  )?(?:> )?File "(?P<file>[^"]*)", line <NUM>(?:,? in(?
 _BARRED = re.compile(r"^(?P<file>[^\"'│|]+?) ?:(?: ?<NUM>)+ in (?P<function>\S+)$")
 _MARKS = re.compile(r"^[\^~ ]+$|^[│└|]|^\[Previous line repeated |^\.\.\.<NUM> lines>\.\.\.$")
 _BARS = "│|"  # rich draws plain ones where the encoding has no others
-_ASKED = 1 << 12  # rows that are remembered: each is asked about from all near it
 _REACH = 400  # rows between an exception and the last frame above it: loguru and rich draw values in between
 
 
@@ -28,7 +26,6 @@ class TracebackFrame(NamedTuple):
     function: str
 
 
-@lru_cache(maxsize=_ASKED)
 def is_frame(text: str) -> bool:
     """Whether a row names a file and a line."""
     return FRAME.match(text) is not None
