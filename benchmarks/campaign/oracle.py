@@ -14,6 +14,7 @@ from benchmarks.campaign.people import APPROVERS, OFFER, CampaignJob
 from benchmarks.support.stage import FINISHED, WHOLE, Stage, kind_of
 from bot.library.session import open_fault_library
 from bot.settings import Settings
+from bot.state.answers import SavedAnswer
 from bot.state.runs import Run
 from bot.state.small_values import Status as Ending
 from bot.state.state import State, open_state
@@ -38,7 +39,7 @@ class Facts:
     deeds: Mapping[str, str]  # by run, as in _DEEDS
     standing: Mapping[str, Mapping[str, Any]]  # decisions, by run
     titles: Mapping[tuple[str, int], str]  # of drafts, by run and revision
-    no_report: frozenset[str]  # runs whose answer has none
+    no_report: frozenset[str]  # runs whose answer has none, or is about nothing that a report would show
     open_ends: Sequence[str]  # what the state itself says is not done
     patterns: Sequence[Entry]  # of the team, in use or not
 
@@ -77,10 +78,17 @@ def look(stage: Stage) -> Facts:
     for run in runs:
         by_job.setdefault(run.job, []).append(run)
     standing = {row["run"]: row for row in decisions}
-    without = frozenset(run for run, answer in answers.items() if answer is not None and not answer.report)
+    without = frozenset(run for run, answer in answers.items() if answer is not None and not has_report(answer))
     events = stage.slack.journal.deliveries("events_api")
     heard = "\n".join(str(event.payload["event"].get("text")) for event in events if event.outcome == "ack")
     return Facts(stage.slack.snapshot(), heard, by_job, posts, deeds, standing, drafts, without, ends, patterns)
+
+
+def has_report(answer: SavedAnswer) -> bool:
+    """Whether its report is posted: one without events and nodes is not, as after a log file was emptied."""
+    diagnosis = answer.diagnosis
+    is_of_something = bool(answer.history) or (diagnosis is not None and (diagnosis.events or diagnosis.nodes))
+    return bool(answer.report) and bool(is_of_something)
 
 
 def _open_ends(state: State) -> Iterator[str]:

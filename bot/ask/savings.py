@@ -31,7 +31,9 @@ _SAVED = re.compile(
     rb"|\bsnapshot[\"']?[^\n]{0,40}\b(?:round|step|iter(?:ation)?|epoch)[\"']?[=: ]{1,3}[0-9]",
     re.IGNORECASE,
 )
-# One of them stands in each such line
+# One of them stands in each such line; to look for one takes a tenth of the time that all of the above takes.
+_WHAT = re.compile(rb"checkpoint|ckpt|model|state|step|\.pt|weights|shard|snapshot|save_|saved", re.IGNORECASE)
+# And one of these too
 _WORDS = (
     *(b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done", b"finished", b".pth.tar"),
     *(b"uploaded", b"exported", b"persisted", b"flushed", b"synced", b"pushed", b"snapshot"),
@@ -68,7 +70,7 @@ class Savings:
 
 def savings(subject: Subject) -> Savings:
     """What lines report; command lines and printed arguments are no reports."""
-    rows, whole = matching(subject.parsed, [_SAVED], words=_WORDS)
+    rows, whole = matching(subject.parsed, [_WHAT, _SAVED], words=_WORDS)
     searched = None if whole else MAX_SEARCHED
     found = tell(subject.parsed, rows, "a checkpoint that was saved", latest=True, searched=searched)
     result = _reports(found)

@@ -6,6 +6,7 @@ from http.client import HTTPException
 from queue import Empty, Queue
 from typing import TypeVar, cast
 
+CALL = "a call to another machine"  # name of each thread
 MOST = 8  # calls at a time, those included that nobody waits for any more
 _FREE = threading.BoundedSemaphore(MOST)
 
@@ -31,7 +32,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
         finally:
             _FREE.release()
 
-    threading.Thread(target=run, name="a call to another machine", daemon=True).start()
+    threading.Thread(target=run, name=CALL, daemon=True).start()
     try:
         answer, error = came.get(timeout=seconds)
     except Empty:

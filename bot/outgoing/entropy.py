@@ -40,8 +40,11 @@ _FOLLOWS = re.compile(
     r"(?=[A-Za-z]{0,40}[0-9])([A-Za-z0-9]{12,256})(?![A-Za-z0-9+/=_.%@:-])"
 )
 _HEXADECIMAL = re.compile(r"(?:0x)?[0-9a-f_-]+|(?:0X)?[0-9A-F_-]+")
-# PyTorch names what it compiled by a SHA-256 in base32 (torch/_inductor/codecache.py, sha256_hash).
-_CHECKSUM_ITSELF = re.compile(r"[a-z]?[a-z2-7]{51}$|(?i:(?:sha-?[0-9]{1,3}|md5|crc[0-9]{0,2})[_-])")
+# PyTorch names what it compiled by a SHA-256 in base32 (torch/_inductor/codecache.py, sha256_hash); peers of libp2p, of
+# which hivemind is made, are called by their public key (libp2p/specs, peer-ids).
+_CHECKSUM_ITSELF = re.compile(
+    r"[a-z]?[a-z2-7]{51}$|(?:12D3KooW|Qm)[1-9A-HJ-NP-Za-km-z]{44}$|(?i:(?:sha-?[0-9]{1,3}|md5|crc[0-9]{0,2})[_-])"
+)
 _CHECKSUM = re.compile(
     r"(?i)(?:sha-?[0-9]{1,3}|md5|crc[0-9]{0,2}|digest|fingerprint|checksum|integrity|hash|etag|x-amz-id-2|host-?id)"
     r"[ :=-]{1,3}[\"']?$"

@@ -59,10 +59,11 @@ _QUOTED_OR_WORD = (
     r"(\\?\"(?:[^\"\\]|\\[^\"]){1,256}+\\?\"|'(?:[^'\\]|\\.){1,256}+'"
     r"|(?:[^\s\"'`,;&<>()\[\]{}\\]|\\(?!n))[^\s\"'`,;&<>()\]}]*+)"
 )
-_SEPARATOR = r"((?:\\?[\"'\]]){0,2}\s{0,3}(?:=>|:=|=|:|%3[AaDd])\s{0,3})"
+_SEPARATOR = r"((?:\\?[\"'\]]){0,2}\s{0,3}(?:=>|:=|[=:\uff1d\uff1a]|%3[AaDd])\s{0,3})"
 _SURE_NAME = (
     r"(?:pass(?:word|wort|wd|phrase)|(?<![a-z])psk|kennwort|mot de passe|contrase\u00f1a"
-    r"|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u53e3\u4ee4|(?<=[a-z0-9])_pwd"
+    r"|(?<![a-z])(?:senha|has\u0142o|wachtwoord|l\u00f6senord|\u015fifre|heslo)(?![a-z])"
+    r"|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\uc554\ud638|(?<=[a-z0-9])_pwd"
     r"|(?<![a-z])(?:(?:accounting)?storage|admin|ansible|app|auth|become|bmc|db|docker|ftp|git|http|https|imap|ipmi|jobcomp|ldap|login"
     r"|mail|mongo|my|mysql|nas|pg|postgres|proxy|rabbitmq|redis|registry|root|smtp|ssh|sudo|svc|user|vpn)[_-]?pass(?![a-z_-])|shared[_-]?access[_-]?key"
     r"|client[_-]?secret|secret(?:[_.-]?access)?(?:[_.-]?key)?|private[_-]?key"
@@ -80,7 +81,25 @@ _ELEMENT = re.compile(
     rf"{NO_PLACEHOLDER}([^<>\n]{{1,256}})(?=</)"
 )
 _SENTENCE = re.compile(
-    rf"(?i)(\bpass(?:word|phrase|wd)\s{{1,3}}is:?\s{{1,3}})(?=[^\s0-9]{{0,40}}[0-9]){NO_PLACEHOLDER}([^\s,;]{{6,256}})"
+    rf"(?i)(\bpass(?:word|phrase|wd)\s{{1,3}}is:?\s{{1,3}}|(?:\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4)[\u662f\u4e3a\u70ba]\s{{0,3}}|\u30d1\u30b9\u30ef\u30fc\u30c9\u306f\s{{0,3}}"
+    rf"|\b(?:password|passwd|passphrase)\s{{1,3}}(?:sent:\s{{1,3}}|(?=[\"'])|for\s{{1,3}}[^\n:]{{1,64}}(?:://[^\n:]{{1,128}})?:\s{{1,3}})"
+    rf"|(?<![\w.$/-])pwd\s{{0,3}}[:=]\s{{0,3}}(?![/~.]|[A-Z]:))(?=[^\s0-9]{{0,40}}[0-9])"
+    rf"{NO_PLACEHOLDER}(\"[^\"\n]{{6,256}}\"|'[^'\n]{{6,256}}'|[^\s,;\"']{{6,256}})"
+)
+# A list of variables, as Kubernetes and its clients print them; a session that a web server knows its user by.
+_LISTED = re.compile(
+    rf"(\bname[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?(?!(?:EOS|BOS|PAD|UNK|SEP|CLS|MASK)_)[A-Z][A-Z0-9_]{{1,60}}_(?:KEY|TOKEN|PASS(?:WORD|WD)?|PWD|SECRET)[\"']?,?\s{{1,40}}"
+    rf"[\"']?value[\"']?\s{{0,3}}[:=]\s{{0,3}}|\b(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid)=)"
+    rf"{NO_PLACEHOLDER}(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}]{{4,256}})"
+)
+# What expect types, which prints it: send "...\r".
+_SENT = re.compile(
+    rf"(\bsend\s{{1,3}}(?:--\s{{1,3}})?\"){NO_PLACEHOLDER}(?=[^\s0-9]{{0,40}}[0-9])([^\s\"\\]{{6,256}})(?=\\[rn]\")"
+)
+# A setting of Spark or Hadoop, which print them with blanks between name and value.
+_SETTING = re.compile(
+    rf"(\bfs\.[\w.-]{{1,160}}?\b(?:key|secret|password|token)\b[\w.-]{{0,120}}\s{{1,8}}){NO_PLACEHOLDER}"
+    rf"(?=[A-Za-z+/]{{0,60}}[0-9])([A-Za-z0-9+/]{{16,256}}={{0,2}})"
 )
 _OPTION = re.compile(
     rf"(?i)(--(?:[a-z0-9]{{1,20}}[_-]){{0,3}}(?:{_SURE_NAME}|token))(\s{{1,3}}){NO_PLACEHOLDER}(?!-){_QUOTED_OR_WORD}"
@@ -122,7 +141,8 @@ _NETRC = re.compile(rf"(\blogin\s{{1,3}}\S{{1,128}}\s{{1,8}}password\s{{1,3}}){N
 _WITH_USER = re.compile(
     r"(\bAUTH(?:ENTICATE)?\s{1,3}(?:PLAIN|LOGIN|XOAUTH2)\s{1,3}(?=[A-Za-z0-9+/]{8})|\b(?:add)?auth\s{1,3}digest\s{1,3}[\"']?[\w.-]{1,64}:"
     r"|\b(?:login|\w{0,20}[Aa]uth)\s{0,3}=?\s{0,3}\(\s{0,3}(?:\"[^\"\n]{0,128}\"|'[^'\n]{0,128}'),\s{0,3}(?=[\"'])"
-    r"|\b[Uu]ser(?:name)?\s{0,2}=\s{0,2}[^\s,;&=]{1,64}[\s,;&]{1,3}(?:key|pass|pwd|pw)\s{0,2}=\s{0,2})"
+    r"|\b[Uu]ser(?:name)?\s{0,2}=\s{0,2}[^\s,;&=]{1,64}[\s,;&]{1,3}(?:key|pass|pwd|pw)\s{0,2}=\s{0,2}"
+    r"|\b[Uu]ser(?:name)?[\"']?:\s{1,3}[^\s,;&]{1,64},\s{1,3}[\"']?(?:pass|pwd|pw)[\"']?:\s{1,3}|(?<![a-z])(?:bind|root|admin|ldap)_?pw\s{0,3}[=:]?\s{1,3}|(?<![a-z])(?:bind|root|admin|ldap)_?pw=)"
     rf"{NO_PLACEHOLDER}(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}]{{4,4096}})"
 )
 # Names that stand before a topic, a table or a file as well: there only what no person would write counts.
@@ -144,12 +164,14 @@ _IPV4 = re.compile(
 )
 _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-fA-F]{0,4}:)[0-9a-fA-F:]{2,45}+(?![\w])")
 
-_SELDOM = (_ELEMENT, _SENTENCE, _WITH_USER, _MACHINE_MADE)
+_SELDOM = (_ELEMENT, _SENTENCE, _LISTED, _SENT, _SETTING, _WITH_USER, _MACHINE_MADE)
 
 _NO_SECRET = re.compile(
     r"(?i)none|null|nil|true|false|yes|no|n/a|unset|empty|redacted|required|missing|invalid|\*+|\.+|\u2026"
     r"|files|compat|sss|on|off|is|was|for|not|and|the|to|an?|in"
 )
+# An option behind a name without a value, and a call: authkey=process.current_process().authkey
+_OPTION_WORD, _CALLED = re.compile(r"--?[A-Za-z]"), re.compile(r"[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){1,8}")
 _WEAK_WORD = re.compile(r"(?i)\*+|x{3,}|<[^>]*>?|\$\{?\w+\}?")
 
 
@@ -183,7 +205,7 @@ class Redactor:
         text = _KEY_BODY.sub(self._last_group("key"), text)
         text = _JWT.sub(lambda m: m[1] + self._name("key", m[2]), text)
         text = self._whole(_JSON_BASE64, "key", text)
-        text = _IN_URL.sub(lambda m: f"{m[1]}:{self._name('secret', m[2])}", text)
+        text = _IN_URL.sub(lambda m: f"{m[1]}:{m[2] if set(m[2]) == {'*'} else self._name('secret', m[2])}", text)
         text = _USER_IN_URL.sub(self._last_group("secret"), text)
         text = _IN_PATH.sub(self._last_group("secret"), text)
         text = self._whole(_WEBHOOK, "key", text)
@@ -215,7 +237,9 @@ class Redactor:
         core = value.strip("\\\"'")
         if not core or _NO_SECRET.fullmatch(core.rstrip(".")) or _WEAK_WORD.fullmatch(core):
             return match[0]
-        if _PLACEHOLDER.search(core):
+        if _PLACEHOLDER.search(core) or (match[2].endswith(" ") and _OPTION_WORD.match(value)):
+            return match[0]
+        if match.string.startswith("(", match.end()) and _CALLED.fullmatch(core):
             return match[0]
         return f"{match[1]}{match[2]}{edge}{self._name('secret', core)}{end}"
 

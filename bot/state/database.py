@@ -169,9 +169,12 @@ class Database:
         connection = sqlite3.connect(
             self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
         )
-        connection.row_factory = self._row
-        connection.execute("PRAGMA synchronous = FULL")  # an approval that was answered survives a power cut
-        connection.execute("PRAGMA foreign_keys = ON")
+        with ExitStack() as failed:
+            failed.callback(connection.close)  # a damaged file is met by the first statement
+            connection.row_factory = self._row
+            connection.execute("PRAGMA synchronous = FULL")  # an approval that was answered survives a power cut
+            connection.execute("PRAGMA foreign_keys = ON")
+            failed.pop_all()
         return connection
 
     def _prepare(self, migrations: tuple[str, ...]) -> None:

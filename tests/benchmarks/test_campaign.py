@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from benchmarks.campaign.__main__ import told
-from benchmarks.campaign.oracle import look, missing, wrong
+from benchmarks.campaign.oracle import has_report, look, missing, wrong
 from benchmarks.campaign.people import CampaignJob
 from benchmarks.campaign.season import Result, season
 from benchmarks.support.stage import ROOMS, Stage
+from bot.state.answers import SavedAnswer
 from bot.state.inbox import Envelope
 from bot.state.state import open_state
 from tests.e2e_faults.conftest import shared, slack, stage
+from tests.support import diagnoses
 
 __all__ = ["shared", "slack", "stage"]
 
@@ -62,3 +64,13 @@ def test_the_oracle_waits_for_the_inbox(stage: Stage) -> None:
     state.inbox.put([Envelope("k1", "command", {"text": "f07"})])
     state.close()
     assert missing(look(stage), []) == ["1 envelopes in the inbox"]
+
+
+def test_a_report_of_nothing_is_not_missed() -> None:
+    """Where an emptied log leaves neither event nor node, the bot posts no report."""
+    found = diagnoses.node_fault()
+    nothing = replace(found, events=(), nodes=())
+
+    assert has_report(SavedAnswer("f07", found, report="r.html"))
+    assert not has_report(SavedAnswer("f07", nothing, report="r.html"))
+    assert not has_report(SavedAnswer("f07", found))

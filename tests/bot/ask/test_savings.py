@@ -24,6 +24,9 @@ def test_savings_are_found_by_a_word_of_theirs(word: str) -> None:
     [
         ("state of step 40 uploaded (10.9s)", 40),
         ("wrote local shard /mnt/nvme/ck/step_15", 15),
+        ("=> saved. step 17", 17),
+        ("save_done step=18", 18),
+        ("synced snapshot_19 step 19", 19),
         ("exported model weights of global_step_16", 16),
         ("wk-c: INFO snapshot round=30 path=/srv/snap/w2.npy who=worker-2", 30),
         ('{"msg": "snapshot", "round": 30, "path": "/srv/snap/w0.npy"}', 30),

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from bot.outgoing.deadline import MOST, within
+from bot.outgoing.deadline import CALL, MOST, within
 from bot.outgoing.door import post_signed
 
 
@@ -50,6 +50,9 @@ def test_what_nobody_waits_for_any_more_does_not_grow() -> None:
     with pytest.raises(TimeoutError, match="are waited for already"):
         within(10, lambda: None)
     over.set()
+    for thread in threading.enumerate():
+        if thread.name == CALL:
+            thread.join()  # lest the next test finds some of them
 
 
 def test_what_a_call_gives_or_raises_comes_through() -> None:

@@ -193,6 +193,22 @@ SECRET = [
     ("mc alias set minio http://minio:9000 minioadmin FMKy6CMIw21F", "FMKy6CMIw21F"),
     ("pachctl auth token 09328908324952a6de01d67952d7ccbe", "09328908"),
     ("Minio('http://minio', 'ML7', 'dSryaTxJGQWhdi4edXaY')", "dSryaTxJGQWh"),
+    # passed when 195 more were written, 128 of them without a look at the rules
+    ("\u6570\u636e\u5e93\u5bc6\u7801\uff1ahunter2\uff0c\u6b63\u5728\u91cd\u8bd5", "hunter2"),
+    ("\u7528\u6237 train \u7684\u5bc6\u7801\u662f hunter21", "hunter21"),
+    ("\u30d1\u30b9\u30ef\u30fc\u30c9: hunter2", "hunter2"),
+    ("\ube44\ubc00\ubc88\ud638: hunter2", "hunter2"),
+    ("senha=hunter2", "hunter2"),
+    ('login failed with password "Saturn-zebra63" for user root', "Saturn-zebra63"),
+    ("Password for 'https://git.acme.ai': lemon_77", "lemon_77"),
+    ("pwd: Violet.badger37", "Violet.badger37"),
+    ("spark.hadoop.fs.azure.account.key.store.blob.core.windows.net " + "YXk1CZLY" * 11, "YXk1CZLY"),
+    ("PHPSESSID=" + HEX40[:32], HEX40[:32]),
+    ('send "anchor-Quartz91\\r"', "anchor-Quartz91"),
+    ("- name: WANDB_API_KEY\n  value: " + HEX40, HEX40),
+    ('{"name": "API_TOKEN", "value": "hunter2"}', "hunter2"),
+    ("ldap_simple_bind: binddn=cn=svc bindpw=garlic57", "garlic57"),
+    ("db: {user: a, pass: cobalt-noodle67}", "cobalt-noodle67"),
     ("mail ana.b+c@corp.example.com now", "ana.b+c@corp.example.com"),
     ("/home/ana/train.py", "ana"),
     ("File '/Users/ana/x.py'", "ana"),
@@ -239,6 +255,11 @@ HARMLESS = [
     "x-amz-id-2: 3aEZgwo12mKZfvB79OOSk1bu9gxAxAvh5ya8eCmViPp8G7IyA04etTvKRTQ5mCtkwVLEfIiuMc3z",
     "--world_info=eyJkcy0wMCI6IFswXSwgImRzLTAxIjogWzBdLCAiZHMtMDIiOiBbMF0sICJkcy0wMyI6IFswXX0= --node_rank=0",
     "routing_key=train.rank3 app_key: sample secret_id='prod/db' HF_TOKEN is set, WANDB_API_KEY 12",
+    "12D3KooWAQpQUA1pQJTTRL7yiKcrth3gLddYzhMf9kXeLQLVyCZh up, QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N down",
+    "Connected to filesystem://:**@localhost// -Dray.redis.password= -Dray.home=/opt",
+    "c = Client(address, authkey=process.current_process().authkey)",
+    "pwd: /work/run2 pwd=~/job7 name: NUM_TOKENS value: 12 name: EOS_TOKEN value: abc12 fs.s3a.access.key unset",
+    'tried password "required", password for user root: send "hello world\\r" rootpw unset',
     "echo done | tee out.log; ipmitool sdr list; mongod -p 27017; openssl version -k; git remote -v",
 ]
 
@@ -315,7 +336,8 @@ def test_no_key_survives_whatever_stands_around_it(prefix: str, body: str, befor
 HOSTILE = ["eyJ", "sk-", "://a:", "a@", "a.", "password=", "token=", '"password', "/home/", "Aa1", "authorization:",
            "wandb key ", "0:",
            "mysql -", "curl a ", "docker login a ", "login a ", "Cookie: a=", "A_", '"auth":', "aB3", "1:",
-           "1.", 'password="\\', "--a-", 'token="a', "hf_a",
+           "1.", "password for ", "fs.key ", "name: A_KEY ", 'send "', "user: a, ",
+           "fs.", 'password="\\', "--a-", 'token="a', "hf_a",
            "-----BEGIN PRIVATE KEY-----"]  # fmt: skip
 HOSTILE_LENGTH = 200_000
 SECONDS = 5.0  # measured: at most 0.3 s on an idle core; quadratic patterns took minutes

@@ -212,6 +212,19 @@ def test_connections_of_ended_threads_are_closed(state: State) -> None:
     assert len(state.database._connections) <= 2
 
 
+def test_a_file_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
+    """Its connection is closed at once, not when Python gets to it: Python 3.13 warns of that."""
+    path = tmp_path / "state.db"
+    path.write_bytes(b"no database " * 1000)
+
+    with pytest.raises(StateUnavailable, match="it is damaged") as caught:
+        open_state(path)
+
+    held = [file for file in Path("/proc/self/fd").iterdir() if file.exists() and file.resolve() == path]
+    assert held == []
+    assert caught.value.__cause__ is not None  # whose frames would hold the connection
+
+
 @pytest.mark.slow
 def test_processes_may_open_it_at_once(tmp_path: Path) -> None:
     """Replicas that start together on a new file do not get into each other's way."""
