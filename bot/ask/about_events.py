@@ -141,7 +141,7 @@ _KILLS = re.compile(
     re.IGNORECASE,
 )
 _KILLED = re.compile(
-    rb"sig(?:kill|term|segv|abrt|int)\b|(?:exit|error|return) ?code\W{0,8}-[0-9]{1,2}\b|signal [0-9]{1,2}\b"
+    rb"sig(?:kill|term|segv|abrt|int|hup|quit|bus|usr[12])\b|(?:exit|error|return) ?code\W{0,8}-[0-9]{1,2}\b|signal\W{1,3}[0-9]{1,2}\b"
     rb"|\bkill(?:ed|ing)\b|cancelled|preempt|keyboardinterrupt",
     re.IGNORECASE,
 )

@@ -40,7 +40,7 @@ def last(subject: Subject, question: Question) -> Lines | None:
     """The last words of nodes and ranks, of the scheduler or the launcher; of all where nobody is named."""
     parsed, sentences = subject.parsed, list[str]()
     if question.unknown and not question.ranks:
-        return [no_such(subject, question.unknown[0])]
+        return no_such(subject, question.unknown[0])
     if of_program := _of_program(subject, question):
         return of_program
     for rank in question.ranks[:2]:
@@ -137,6 +137,8 @@ def stacks(subject: Subject, question: Question) -> Lines:
     )
     dumps = subject.diagnosis.coverage.dumps
     none = "The dumps hold no stack that is understood" if dumps else "No stacks were dumped: dumps/ is empty"
+    if ranks and not _of_ranks(found, ranks) and (said := last(subject, question)):
+        return [*said[:2], cited(f"{none}."), *said[2:]]
     if found.lines:
         own = _of_ranks(found, ranks) if ranks else found
         whose = "Python tracebacks" if own else f"No line holds one of {wording.ranks(ranks)}; tracebacks of others"
@@ -151,7 +153,7 @@ def pair(subject: Subject, question: Question) -> Lines | None:
     """Two nodes or ranks beside each other; one beside the first suspect or another."""
     parsed = subject.parsed
     if question.unknown and not question.nodes and not question.ranks:
-        return [no_such(subject, question.unknown[0])]
+        return no_such(subject, question.unknown[0])
     if len(question.ranks) > 1:
         found = [job_lookup.of_rank(parsed, rank) for rank in question.ranks[:2]]
         return [

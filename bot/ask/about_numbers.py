@@ -10,6 +10,8 @@ from bot.ask.about_exits import oom_report
 from bot.ask.about_lines import by_rarity
 from bot.ask.about_measures import NOBODYS, Measure, measure_of, of_series, told
 from bot.ask.about_topics import presence
+from bot.ask.about_values import told_values
+from bot.ask.fact_picker import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
@@ -17,7 +19,8 @@ from bot.ask.trends import trend_of
 from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer.search import search
+from core.answer.job_lookup import LookResult
+from core.answer.search import search, seek
 from core.live.findings import duration
 from core.model import Series, Stage
 
@@ -27,6 +30,7 @@ SLOWER, MOSTLY = (
     0.75,
 )  # times the usual that is slow, and share of slow ones from an onset on, as an eye sees it in a curve
 FEW = 5  # values whose mean stands for the end of a series
+LOOSE = 0.3  # share of a question's words, as for the nearest line, of which a known number is one
 _PACE = ("took", "take", "slow", "fast", "speed", "pace", "straggl", "throughput", "long", "time", "quick")
 # A value that was one: "before it went nan", "last loss that was not nan"
 _FINITE = re.compile(
@@ -163,7 +167,18 @@ def _pace(subject: Subject, question: Question) -> Lines | None:
         sentences.append(
             cited("The diagnosis does not call it slow." if "slow" not in diagnosis.headline else diagnosis.headline)
         )
+    found = LookResult("") if sentences else seek(subject.parsed, [_BY_UNIT], "a pace", latest=True)
+    if found.lines:
+        return [
+            cited("No clock tells it, but lines tell a pace by its unit; the last ones:"),
+            *quoted(found, 2, _BY_UNIT),
+        ]
     return sentences or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
+
+
+_BY_UNIT = re.compile(
+    rb"[0-9] ?(?:m?s ?/ ?(?:it|iter|step|batch)|(?:it|iters?|steps?|batch(?:es)?) ?/ ?s)\b", re.IGNORECASE
+)
 
 
 def _paces(subject: Subject) -> tuple[str, list[int], list[float]]:
@@ -221,6 +236,8 @@ def _measure(subject: Subject, question: Question, measure: Measure) -> Lines:
     loss = [series for series in subject.parsed.iterations.series if "loss" in series.name and question.says("loss")]
     own = [_told(series, question) for series in loss[:1]]
     if found:
+        return [*own, *found]
+    if found := told_values(Picker(subject, question), (), enough=LOOSE):  # under a name that nobody listed
         return [*own, *found]
     has = ", ".join(series.name for series in subject.parsed.iterations.series) or "none"
     return [*own, cited(f"{NOT_LOGGED} {measure.called}; numbers by iteration that the logs carry: {has}.")]

@@ -26,7 +26,7 @@ _SAME = {
 def setup(subject: Subject, question: Question) -> Lines | None:
     """Where a rank runs, which ranks a node has, a field of job.json, or the job in a few lines."""
     if question.unknown and not question.nodes and not question.ranks:
-        return [no_such(subject, question.unknown[0])]
+        return no_such(subject, question.unknown[0])
     sentences = [_of_rank(subject, rank) for rank in question.ranks[:3]]
     sentences += [_of_node(subject, node) for node in question.nodes[:3]]
     if sentences and not question.says("ip", "address"):

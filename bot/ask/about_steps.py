@@ -92,9 +92,9 @@ def lost(subject: Subject, _question: Question) -> Lines:
         return [cited(_begun(steps, last) or f"{_ONLY_BEGUN}.{reached}{planned}"), *quoted(found, 3)]
     again = ""
     if last is not None and parsed.job.manifest.total_iterations != last:
-        again = f" Unless one was loaded, all {wording.counted(last, 'iteration')} are lost."
+        again = f" If none was saved or loaded, all {wording.counted(last, 'iteration')} are lost."
     interval = seek(parsed, [INTERVAL], "an interval of saving")
-    sentences = [cited(f"No line tells of a checkpoint that was saved.{reached}{again}{planned}")]
+    sentences = [cited(f"No line reports a saved checkpoint in words that are known here.{reached}{again}{planned}")]
     return [*sentences, *quoted(interval, 1), *quoted(seek(parsed, [LOADED], "a checkpoint that was loaded"), 1)]
 
 

@@ -34,15 +34,19 @@ _ELSEWHERE = (
     "verdict", "sure", "suspect", "blame", "next", "restart", "drain", "others", "approved", "missing", "harmless",
     "read", "clocks", "stacks", "around", "jobs",
 )  # fmt: skip
+_UNIT = re.compile(r"(?<=[0-9]) ?[A-Za-z%][A-Za-z/%]{0,8}$")
 _DAY = 86_400_000_000  # microseconds
 
 
-def told_values(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> Lines:
+def told_values(
+    picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True, enough: float = TELLS
+) -> Lines:
     """The value that a question asks for by name, with its line; empty where none has such a name or none is wanted.
 
     Args:
         intents: that were answered, and whether the question surely has the first of them.
         first_sentence: the first sentence of that answer; what it tells is not told again.
+        enough: share of the weight of the question's words that a name must hold.
     """
     subject, question = picker.subject, picker.question
     if question.quoted or question.ids or {*intents} & {"own_code", "ticket"} or not _wants_value(question):
@@ -50,7 +54,7 @@ def told_values(picker: Picker, intents: Sequence[str], first_sentence: str = ""
     elsewhere = sure and bool(intents) and intents[0] in _ELSEWHERE
     if elsewhere and len(asked_words(picker)) < _TELLING:
         return []
-    enough = SURELY if elsewhere else TELLS
+    enough = SURELY if elsewhere else enough
     found, *alike = found_values(picker, enough) or [[]]
     if not found or _is_known(picker, found[-1].named, first_sentence):
         return []
@@ -125,7 +129,10 @@ def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -
         who = wording.names(by_who, 3, 80) if len(by_who) < len(subject.parsed.nodes) or len(by_who) == 1 else ""
         of = f" ({who})" if who else ""
         return [cited(f"{name}: {values[0]}{of}{_when(subject, chosen) if len(chosen) == 1 else ''}.")]
-    if asks(question, "extreme") and all(number is not None for number in numbers):
+    told = all(number is not None for number in numbers)
+    if told and (asks(question, "mean") or (asks(question, "each") and len(chosen) > len(by_who))):
+        return [_middle(question, name, by_who)]
+    if asks(question, "extreme") and told:
         which, item = "lowest" if asks(question, "lowest") else "highest", _shown(question, chosen)
         return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
     if all(len({item.named.value for item in own}) == 1 for own in by_who.values()) or len(chosen) == len(by_who):
@@ -136,14 +143,30 @@ def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -
         own = [f"{value} ({wording.names(who, 4, 80)})" for value, who in few]
         more = f"; and {len(own) - MAX_TOLD} more" if len(own) > MAX_TOLD else ""
         return [cited(f"{name}: {', '.join(own[:MAX_TOLD])}{more}.")]
+    if asks(question, "final") and len(chosen) <= FEW:
+        chosen = [chosen[-1], *(item for item in chosen[:-1] if item.who != chosen[-1].who)]
     if len(chosen) <= FEW:
         listed = "; ".join(f"{item.named.value}{_by(item)}{_when(subject, [item])}" for item in chosen)
         return [cited(f"{name}: {listed}.")]
-    if all(number is not None for number in numbers):
+    if told:
         return _course(subject, question, name, by_who)
     last = _shown(question, chosen)
     which = "first" if last is chosen[0] else "last"
     return [cited(f"{name}, the {which} one: {last.named.value}{_by(last)}{_when(subject, [last])}.")]
+
+
+def _middle(question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
+    """The mean, or the median where that is asked, of all and of each speaker, with their unit."""
+    how, of = ("median", np.median) if "median" in question.plain else ("mean", np.mean)
+    every = [item.named.number or 0.0 for mine in by_who.values() for item in mine]
+    unit = _UNIT.search(next(iter(by_who.values()))[0].named.value)
+    unit_text = unit[0] if unit else ""
+    own = {who: float(of([item.named.number or 0.0 for item in mine])) for who, mine in by_who.items()}
+    listed = ", ".join(f"{who or 'nobody named'} {value:.4g}{unit_text}" for who, value in list(own.items())[:MAX_TOLD])
+    each = f"; {listed}" if len(own) > 1 else ""
+    return cited(
+        f"{name}: {float(of(every)):.4g}{unit_text} is the {how} of {wording.counted(len(every), 'value')}{each}."
+    )
 
 
 def _course(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:

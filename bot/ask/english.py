@@ -147,9 +147,11 @@ def _english(text: str) -> str:
 # --- slips ----------------------------------------------------------------------------------------------------------
 
 
-def mended(text: str, known: Collection[str]) -> str:
-    """The text with each unknown word replaced by a known one that it is a slip of, if there is one."""
-    return " ".join(word if word in known or not word.isalpha() else _nearest(word, known) for word in text.split())
+def mended(text: str, known: Collection[str], kept: Collection[str] = ()) -> str:
+    """The text with each unknown word replaced by a known one that it is a slip of, if there is one; kept: as it is."""
+    return " ".join(
+        word if word in known or word in kept or not word.isalpha() else _nearest(word, known) for word in text.split()
+    )
 
 
 def _nearest(word: str, known: Collection[str]) -> str:

@@ -98,7 +98,7 @@ def _names(picker: Picker) -> list[tuple[float, int, str]]:
 def _may_be(question: Question, named: NamedValue) -> bool:
     """Whether a value may be what is asked for: no step by which lines count, no word where a count is wanted."""
     counts = named.number is not None or Wanted.HOW_MANY not in wanted(question)
-    return counts and named.name.split(" ")[-1].casefold() not in _STEPS
+    return counts and named.name.split(" ")[-1].casefold().removesuffix("s") not in _STEPS
 
 
 _STEPS = (
@@ -110,11 +110,12 @@ _STEPS = (
     "round",
     "epoch",
     "batch",
+    "batche",
     "upd",
     "update",
     "lineno",
     "line",
-    "process",
+    "proces",
 )
 
 
@@ -165,20 +166,34 @@ def asked_words(picker: Picker) -> frozenset[str]:
     return known if picker.weight(known) >= KNOWN * picker.weight(left) else left
 
 
-_WAYS = ("value", "rises", "moves", "extreme", "first", "before", "after", "good", "by_program")
-_GENERAL = "long big small large number took take taken report reported use used start end high low size value amount"
+_WAYS = (
+    "value",
+    "mean",
+    "final",
+    "each",
+    "rises",
+    "moves",
+    "extreme",
+    "first",
+    "before",
+    "after",
+    "good",
+    "by_program",
+)
+_GENERAL = "step iteration iter update score result metric long big small large number took take taken report reported use used start end high low size value amount"
 _LENGTH = re.compile(r"[0-9] ?(?:[mun]?s|secs?|seconds|min|minutes|h|hours)$")
 _OF_TIME = re.compile(r"(?:^|[_ (])(?:ms|secs?|seconds|took|elapsed|duration|time)(?:$|[_ )])")
 
 
 def _implied(question: Question, named: NamedValue) -> float:
     """Part of the words of a line that count as those of a value's name, as it is of the kind that is asked for."""
-    long = Wanted.HOW_LONG in wanted(question) and _is_length(named)
+    long = Wanted.HOW_LONG in wanted(question) and is_length(named)
     path = named.kind == "path" and _FORMS[1][0].search(question.plain) is not None
     return 1.0 if long or path else 0.0
 
 
-def _is_length(named: NamedValue) -> bool:
+def is_length(named: NamedValue) -> bool:
+    """Whether a value is a length of time, by its unit or its name."""
     return _LENGTH.search(named.value) is not None or _OF_TIME.search(named.name) is not None
 
 
@@ -198,7 +213,9 @@ def _fit(question: Question, named: NamedValue) -> float:
             likely = named.kind in kinds or any(mark in named.value for mark in "/.")
             return FITS if likely else 0.0 if named.number is None else -FITS
     if Wanted.HOW_LONG in wanted(question):
-        return FITS if _is_length(named) else 0.0
+        return FITS if is_length(named) else 0.0
+    if any(asks(question, way) for way in ("final", "mean", "extreme")):
+        return -FITS if named.number is None else FITS
     return 0.0
 
 

@@ -35,13 +35,13 @@ _GENERAL = frozenset(
 def stance(subject: Subject, question: Question) -> str:  # noqa: PLR0911 a kind of proposal each
     """Yes or no to what a question proposes as the cause or as a remedy; empty where it proposes nothing."""
     diagnosis, text = subject.diagnosis, question.text.casefold()
-    if diagnosis.scope not in (Scope.NODE, Scope.JOB):
-        return ""
     if sentence := remedy(subject, question):
         return sentence
     if asks(question, "predicts"):
         ids = [subject.leading.id] if subject.leading else []
         return cited(f"The logs do not tell what would have happened; {lower(diagnosis.headline)}.", *ids)
+    if diagnosis.scope not in (Scope.NODE, Scope.JOB):
+        return ""
     if not yes_or_no(question) or not (_PROPOSES.search(text) or _PROPOSES.search(question.plain)):
         return ""
     named = {*question.nodes, *(subject.home[rank] for rank in question.ranks if rank in subject.home)}
