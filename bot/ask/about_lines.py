@@ -137,7 +137,12 @@ def stacks(subject: Subject, question: Question) -> Lines:
     )
     dumps = subject.diagnosis.coverage.dumps
     none = "The dumps hold no stack that is understood" if dumps else "No stacks were dumped: dumps/ is empty"
-    if ranks and not _of_ranks(found, ranks) and (said := last(subject, question)):
+    if (
+        ranks
+        and not question.says("stack", "trace", "dump")
+        and not _of_ranks(found, ranks)
+        and (said := last(subject, question))
+    ):
         return [*said[:2], cited(f"{none}."), *said[2:]]
     if found.lines:
         own = _of_ranks(found, ranks) if ranks else found

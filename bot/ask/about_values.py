@@ -5,12 +5,13 @@ Of the job, of who is named, at an iteration or a clock, first, last, highest or
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from bot.ask.about_jobs import good_job
 from bot.ask.fact_picker import Picker
-from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, found_values
+from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, compares, found_values
 from bot.ask.named_values import NamedValue
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
@@ -32,7 +33,7 @@ MAX_TOLD = 6  # speakers that are listed
 MAX_JOBS = 4  # other jobs that are read
 _ELSEWHERE = (
     "verdict", "sure", "suspect", "blame", "next", "restart", "drain", "others", "approved", "missing", "harmless",
-    "read", "clocks", "stacks", "around", "jobs",
+    "read", "clocks", "stacks", "around", "jobs", "lost", "reached",
 )  # fmt: skip
 _UNIT = re.compile(r"(?<=[0-9]) ?[A-Za-z%][A-Za-z/%]{0,8}$")
 _DAY = 86_400_000_000  # microseconds
@@ -107,11 +108,11 @@ def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) ->
         return there or found
     if spoken := SPOKEN_CLOCK.search(question.text):
         moment = (int(spoken[1]) * 3600 + int(spoken[2]) * 60 + int(spoken[3] or 59)) * 1_000_000
-        until = [item for item in found if int(table.time[item.row]) % _DAY <= moment + 999_999]
-        return until[-1:] or found
+        return [item for item in found if int(table.time[item.row]) % _DAY <= moment + 999_999][-1:] or found
     sign = wording.first_sign(subject.diagnosis)
     if sign is not None and asks(question, "before"):
-        return [item for item in found if int(table.time[item.row]) <= sign] or found
+        until = {item.who: item for item in found if int(table.time[item.row]) <= sign}  # the last one of each speaker
+        return list(until.values()) or found
     if sign is not None and asks(question, "after"):
         return [item for item in found if int(table.time[item.row]) > sign] or found
     return found
@@ -143,6 +144,10 @@ def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -
         own = [f"{value} ({wording.names(who, 4, 80)})" for value, who in few]
         more = f"; and {len(own) - MAX_TOLD} more" if len(own) > MAX_TOLD else ""
         return [cited(f"{name}: {', '.join(own[:MAX_TOLD])}{more}.")]
+    if told and asks(question, "rises") and len(numbers) > 1 and (rise := _rise(subject, question, name, by_who)):
+        return [rise, *_course(subject, question, name, by_who)]
+    if told and len(by_who) > 1 and (compares(question) or question.nodes):
+        return [_beside(subject, question, name, by_who), *_course(subject, question, name, by_who)]
     if asks(question, "final") and len(chosen) <= FEW:
         chosen = [chosen[-1], *(item for item in chosen[:-1] if item.who != chosen[-1].who)]
     if len(chosen) <= FEW:
@@ -167,6 +172,36 @@ def _middle(question: Question, name: str, by_who: dict[str, list[FoundValue]]) 
     return cited(
         f"{name}: {float(of(every)):.4g}{unit_text} is the {how} of {wording.counted(len(every), 'value')}{each}."
     )
+
+
+def _beside(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
+    """The last value of who is named, else of the highest, beside what the others told at about that time."""
+    ends = {who: mine[-1] for who, mine in by_who.items()}
+    named = [who for who in ends if any(who.endswith(node) for node in question.nodes)]
+    first = named[0] if named else max(sorted(ends, key=natural), key=lambda who: ends[who].named.number or 0.0)
+    time = int(subject.parsed.table.time[ends[first].row])
+    near = {
+        who: min(mine, key=lambda item: abs(int(subject.parsed.table.time[item.row]) - time)).named.value
+        for who, mine in sorted(by_who.items(), key=lambda item: natural(item[0]))
+        if who != first
+    }
+    others = ", ".join(f"{who} {value}" for who, value in list(near.items())[:MAX_TOLD])
+    return cited(f"{name} of {first}: {ends[first].named.value}{_when(subject, [ends[first]])}; about then {others}.")
+
+
+def _rise(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
+    """Between which two places a number rose most, and whose."""
+    steps = [
+        ((after.named.number or 0.0) - (before.named.number or 0.0), who, before, after)
+        for who, mine in by_who.items()
+        for before, after in pairwise(mine)
+    ]
+    if not steps:
+        return ""
+    _, who, before, after = max(steps, key=lambda step: step[0])
+    on = f" on {who}" if len(by_who) > 1 else ""
+    places = "; ".join(f"{item.named.value}{_when(subject, [item])}" for item in (before, after))
+    return cited(f"{name} rose most{on}: {places}.")
 
 
 def _course(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:

@@ -11,8 +11,8 @@ from typing import Literal
 
 from bot.ask.about_events import BY_NOBODY, names_error
 from bot.ask.about_lines import find, in_evidence
-from bot.ask.about_measures import measure_of
-from bot.ask.about_numbers import NOT_LOGGED, asks_pace, numbers
+from bot.ask.about_numbers import numbers
+from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
 from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.about_unlogged import refused
@@ -54,11 +54,6 @@ _BY_WORDS = {
     "verdict": ("why", "cause", "reason", "summar"),
     "next": ("fix", "solve", "help", "check"),
 }
-# Intents that may be asked with the name of a number ("would more memory help"); any other asks for the number itself
-_BESIDE_NUMBERS = (
-    "numbers", "harmless", "restart", "changed", "blame", "presence", "compare", "explain", "sure", "next", "find",
-    "verdict", "before", "missing", "setup", "read", "began", "reached", "lost", "restart", "changed",
-)  # fmt: skip
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
@@ -76,12 +71,8 @@ _BY_WAY = {
 }
 _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
-_OF_ANYBODY = (
-    "last",
-    "setup",
-    "reached",
-    "presence",
-    "find",
+_OF_ANYBODY = tuple(
+    "last setup reached presence find".split()
 )  # intents that any question with a node's name looks like
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
 MAX_NAME = 5  # words of a value's name with its place, "val loss at step 500"
@@ -139,7 +130,10 @@ def ask(
         if lines:
             return _reply(Part(lines, (choice.intent,)), choice, model)
     parts = [_part(part, subject, learnt, clause_of(part, read)) for part in _parts(asked, subject, read)]
-    return _reply(_joined(parts) if len(parts) > 1 else parts[0], choice, model)
+    if len(parts) > 1 and all(part.intents for part in parts):
+        return _reply(_joined(parts), choice, model)
+    whole = parts[0] if len(parts) == 1 else _part(asked, subject, learnt, clause_of(asked, read))
+    return _reply(whole, choice, model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +148,12 @@ class Part:
 def _parts(asked: Question, subject: Subject, read: Callable[[str], Question]) -> list[Question]:
     """The questions in a question; of a list as "final loss and eval score" only where lines tell a value of each."""
     parts = parts_of(asked, read)
-    if not parts:
+    if not parts and not _of_way(asked):
         listed = listed_of(asked, read)
         values = [_values(Picker(subject, part)) for part in listed]
         both = values and values[0] and (values[1] or begins_as_question(listed[1].text)) and _is_short(listed[0])
         parts = listed if both and values[0] != values[-1] else [asked]
+    parts = parts or [asked]
     rest = [
         node
         for node in subject.parsed.nodes
@@ -253,9 +248,6 @@ def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
         yield "blame"
     if asks_pace(asked) and whole != "numbers":
         yield "numbers"
-    if whole not in _BESIDE_NUMBERS and measure_of(asked) is not None:
-        yield "numbers"
-        return
     for guess in _meant(asked, guesses):
         yield guess.intent
     if whole in _OF_UNITS and asked.says("doing", "busy"):
@@ -286,8 +278,7 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
         return lines
     if intent == "numbers" and topic_of(asked) is topics()["oom"]:
         sentences = ANSWERS[intent][1](subject, asked) or []
-        denied = not sentences or sentences[0].startswith(NOT_LOGGED)
-        return [*sentences, *(presence(subject, asked) or [])] if denied else sentences
+        return sentences or presence(subject, asked)
     topic = topic_of(asked) if intent in _OF_TROUBLES else None
     if topic is not None and topic.special:
         found = presence(subject, asked) or []
@@ -335,7 +326,6 @@ def _is_denied(sentences: Lines, intents: Sequence[str]) -> bool:
         first.startswith((BY_NOBODY, NOT_KNOWN))
         or intents[0] == NEAREST
         or (intents[0] in _OF_LINES and first.startswith(("No line", "No log")))
-        or (intents[0] == "numbers" and first.startswith(NOT_LOGGED))
     )
 
 

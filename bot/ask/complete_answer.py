@@ -31,30 +31,10 @@ FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
 _HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
-_WHOLE = (
-    "ticket",
-    "own_code",
-    "before",
-    "jobs",
-    "compare",
-    "approved",
-    "read",
-    "missing",
-    "sure",
-    "clocks",
-    "pair",
-)  # need nothing beside
-_GENERIC = (
-    "setup",
-    "find",
-    "presence",
-    "count",
-    "last",
-    "numbers",
-    "explain",
-    "reached",
-)  # answered by names and words alone
-_TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
+# Need nothing beside; answered by names and words alone; tell what failed anyway
+_WHOLE = frozenset("ticket own_code before jobs compare approved read missing sure clocks pair".split())
+_GENERIC = frozenset("setup find presence count last numbers explain reached".split())
+_TELL_ALL = frozenset("verdict sure numbers compare setup read approved clocks ran jobs missing".split())
 
 
 def completed(
@@ -74,12 +54,12 @@ def completed(
     stands = "" if any(intent in _HAVE_STANCE for intent in intents) else stance(subject, question)
     stands = stands or remedy(subject, question)
     lead = [stands] if stands else []
-    if not lead and asked_code(question) is None and (not sure or any(intent in _GENERIC for intent in intents)):
-        better = [] if instead else picker.better(sentences)[:1]
-        if better and not sure and (lacks := lacking(picker, _lines(better))):
-            lead = [lacks]
-        instead = instead or better
+    generic = not sure or any(intent in _GENERIC for intent in intents)
+    if not lead and not instead and generic and asked_code(question) is None:
+        instead = picker.better(sentences)[:1]
     lead += told(picker, intents, sentences[0], sure=sure)
+    if instead and not lead and not sure and (lacks := lacking(picker, _lines(instead))):
+        lead = [lacks]
     if lead:  # what is told is not denied behind it
         sentences = [line for line in sentences if not is_denial(line)]
     first = [

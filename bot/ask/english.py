@@ -75,35 +75,10 @@ def _glossary() -> dict[str, dict[str, str]]:
 
 
 _ENGLISH_TOO = frozenset(
-    [
-        "such",
-        "stand",
-        "bis",
-        "los",
-        "also",
-        "dir",
-        "an",
-        "die",
-        "den",
-        "was",
-        "war",
-        "er",
-        "es",
-        "im",
-        "still",
-        "los",
-        "normal",
-        "code",
-        "gpu",
-        "phase",
-        "jobs",
-        "lag",
-        "lief",
-        "hat",
-        "so",
-        "um",
-        "mal",
-    ]
+    (
+        "such stand bis los also dir an die den was war er es im still los normal code gpu phase jobs lag lief hat "
+        "so um mal"
+    ).split()
 )
 
 

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from bot.ask.about_exits import codes_of, described, means, signal_of
-from bot.ask.about_measures import of_series
 from bot.ask.fact import Fact
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer.line_measurements import measured
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.naming import natural
@@ -47,9 +45,6 @@ def facts_of_first_step(subject: Subject) -> Iterator[Fact]:
         for series in subject.parsed.iterations.series
         if "time" in series.name
     ]
-    if not numbers_by_name:
-        found = measured(subject.parsed, of_series()["time"].value)
-        numbers_by_name = [(found.name.strip() or "time", 1, tuple(found.values.tolist()))] if len(found) else []
     for name, iteration, values in numbers_by_name[:1]:
         usual = float(np.median(values))
         if len(values) > SLOW_FIRST and usual > 0 and values[0] > SLOW_FIRST * usual:

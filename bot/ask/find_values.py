@@ -101,22 +101,7 @@ def _may_be(question: Question, named: NamedValue) -> bool:
     return counts and named.name.split(" ")[-1].casefold().removesuffix("s") not in _STEPS
 
 
-_STEPS = (
-    "iteration",
-    "iter",
-    "it",
-    "step",
-    "global_step",
-    "round",
-    "epoch",
-    "batch",
-    "batche",
-    "upd",
-    "update",
-    "lineno",
-    "line",
-    "proces",
-)
+_STEPS = tuple("iteration iter it step global_step round epoch batch batche upd update lineno line proces".split())
 
 
 def _near(picker: Picker) -> tuple[float, list[FoundValue]]:
@@ -225,11 +210,16 @@ def _narrow(words: frozenset[str], named: NamedValue) -> float:
     return len(own & known) / len(own) if own else 0.0
 
 
+def compares(question: Question) -> bool:
+    """Whether who is named is to be compared with others."""
+    return asks(question, "beside") or question.says("compar", "differ", "than", "versus", "vs")
+
+
 def _values_under(subject: Subject, question: Question, event: int, name: str) -> list[FoundValue]:
     """What the lines of a kind of message tell under a name: of who is named, by their clocks."""
     table, iterations = subject.parsed.table, subject.parsed.iterations
     every = table.rows_of([event]).get(event, np.zeros(0, np.intp))
-    whole = asks(question, "beside")
+    whole = compares(question)
     rows = by_time(table, every if whole else rows_meant(subject, every, question, at=False))
     rows = np.concatenate([rows[: MAX_ROWS // 2], rows[max(MAX_ROWS // 2, len(rows) - MAX_ROWS // 2) :]])
     texts = read_rows(subject.parsed.files, table, rows)

@@ -24,11 +24,65 @@ _NOUN = re.compile(
 # Nouns of questions that any job has without a line that says so; a GPU is none of them
 _OF_ANY_JOB = frozenset(
     stem_of(word)
-    for word in (
-        "node rank machine host server box pod worker process processes job run attempt line file log step iteration time clock "
-        "date day hour minute second moment evidence error failure fault thing part stage phase setting kind type sort else "
-        "exactly happened caused killed failed crashed broke died stopped changed kept other others good bad first last next"
-    ).split()
+    for word in [
+        "node",
+        "rank",
+        "machine",
+        "host",
+        "server",
+        "box",
+        "pod",
+        "worker",
+        "process",
+        "processes",
+        "job",
+        "run",
+        "attempt",
+        "line",
+        "file",
+        "log",
+        "step",
+        "iteration",
+        "time",
+        "clock",
+        "date",
+        "day",
+        "hour",
+        "minute",
+        "second",
+        "moment",
+        "evidence",
+        "error",
+        "failure",
+        "fault",
+        "thing",
+        "part",
+        "stage",
+        "phase",
+        "setting",
+        "kind",
+        "type",
+        "sort",
+        "else",
+        "exactly",
+        "happened",
+        "caused",
+        "killed",
+        "failed",
+        "crashed",
+        "broke",
+        "died",
+        "stopped",
+        "changed",
+        "kept",
+        "other",
+        "others",
+        "good",
+        "bad",
+        "first",
+        "last",
+        "next",
+    ]
 )
 _LITERAL = re.compile(r"(?<![\w./:-])(?=[\w./:-]{0,60}[0-9])[A-Za-z0-9_/][\w./:-]{1,60}[\w]")
 _WHY = re.compile(r"\b(?:why|how come|cause|reason)\b")

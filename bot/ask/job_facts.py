@@ -12,21 +12,7 @@ from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.note.claim import Claim
 
-_OTHERS = (
-    "good",
-    "healthy",
-    "ok",
-    "success",
-    "succeed",
-    "worked",
-    "complete",
-    "baseline",
-    "other",
-    "compare",
-    "finish",
-    "usual",
-    "normal",
-)
+_OTHERS = tuple("good healthy ok success succeed worked complete baseline other compare finish usual normal".split())
 
 _STEPS = ("step", "iter", "batch", "slow", "warm", "took")
 

@@ -36,7 +36,9 @@ _FLAG = re.compile(r" --([a-z][\w-]{1,60})[ =](?=[^-\s])")
 _ASIDE = re.compile(r"\([^()]{0,40}[, ][^()]{0,40}\)?")  # "(tensor, pipeline)", which tells nothing of the name's end
 _LEVELS = ("DEBUG", "INFO", "WARNING", "WARN", "ERROR", "D", "I", "W", "E")
 # "evaluation after step 100: 0.334": the step is not what has the value
-_OWN_NUMBER = re.compile(r"(?:\s(?:after|at|of|in|for))?\s[A-Za-z_]{1,20}\s{1,3}[0-9]{1,12}:\s{0,4}$")
+_OWN_NUMBER = re.compile(
+    r"(?:\s(?:after|at|of|in|for))?\s(?:step|iteration|iter|epoch|round|update)\s{1,3}[0-9]{1,12}:\s{0,4}$"
+)
 _PACE = re.compile(r"(?:it/s|ms/step)$")
 _LENGTH = re.compile(r"[0-9] ?(?:[mun]?s|secs?|seconds|min|minutes|h|hours)$")
 _KEYS = ("key", "name", "metric")

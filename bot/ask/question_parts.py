@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from bot.ask.about_events import telling_words
 from bot.ask.question import Question
+from bot.ask.wanted_value import wanted
 
 MAX_PARTS = 3  # of which each gets its sentence: more do not fit an answer of five lines
 _BETWEEN = re.compile(
@@ -17,7 +18,7 @@ _LEADS = re.compile(
 )
 # A part that begins so asks something by itself; a statement or the rest of a list does not
 _ASKS = re.compile(
-    r"^(?:(?:what|who|where|when|how)(?:['\u2019]?s)?|which|whose|whom|why|is|are|was|were|did|does|do|can|could|should|will|would|has|have"
+    r"^(?:(?:since|for|in|on|at|by|from|to|until|seit|ab|bis|auf|bei|von|mit)\s{1,3})?(?:(?:what|who|where|when|how)(?:['\u2019]?s)?|which|whose|whom|why|is|are|was|were|did|does|do|can|could|should|will|would|has|have"
     r"|any|show|tell|list|give|explain|wer|wie|wann|wo|warum|wieso|weshalb|welche\w{0,2}|wodurch|ist|sind|war|waren|wurde\w{0,1}|wird|hat|hatten?|gab|gibt|läuft|lief|konnte\w{0,1}"
     r"|kann|soll\w{0,2}|muss|zeig\w{0,2})\b|(?:什么|为什么|为何|谁|哪|怎么|多少|几|是否|是不是|有没有|吗|多久|多大|多快)",
     re.IGNORECASE,
@@ -50,7 +51,9 @@ def parts_of(question: Question, read: Callable[[str], Question]) -> list[Questi
     parts: list[Question] = []
     for text in texts[:MAX_PARTS] if len(texts) > 1 else ():
         part = read(_LAST.sub("", text).strip(" ,;.:\uff0c\uff1b\u3002"))
-        if not parts or telling_words(part):  # "and which one was it" asks for nothing else
+        if (
+            not parts or telling_words(part) or wanted(part) or not part.plain.endswith((" it", " that"))
+        ):  # "and which one was it" asks for nothing else
             parts.append(_with_names(part, parts[-1]) if parts else part)
     return parts if len(parts) > 1 else []
 
