@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.about_events import piece_lines, said_in_evidence, stem, telling_words
+from bot.ask.about_events import stem, telling_words
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.fact import Fact
 from bot.ask.facts_errors import facts_of_places
@@ -214,12 +214,6 @@ def by_rarity(subject: Subject, words: list[str], *, node: str | None = None, ra
     # one word of several says little: only a word that stands alone in the question, or is as rare as a name, is enough
     enough = rare[:1] if len(words) <= 2 and rare else []
     return alone[enough[0]] if enough else LookResult("")
-
-
-def in_evidence(subject: Subject, question: Question) -> Lines | None:
-    """A piece of evidence that holds the telling words of the question."""
-    found = said_in_evidence(subject, question)
-    return piece_lines(subject, found[0]) if found else None
 
 
 def _tail(subject: Subject, found: LookResult, rows: NDArray[np.intp], name: str) -> list[str]:

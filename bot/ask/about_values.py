@@ -33,7 +33,7 @@ MAX_TOLD = 6  # speakers that are listed
 MAX_JOBS = 4  # other jobs that are read
 _ELSEWHERE = (
     "verdict", "sure", "suspect", "blame", "next", "restart", "drain", "others", "approved", "missing", "harmless",
-    "read", "clocks", "stacks", "around", "jobs", "lost", "reached",
+    "read", "clocks", "stacks", "around", "jobs", "lost",
 )  # fmt: skip
 _UNIT = re.compile(r"(?<=[0-9]) ?[A-Za-z%][A-Za-z/%]{0,8}$")
 _DAY = 86_400_000_000  # microseconds
@@ -121,43 +121,53 @@ def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) ->
 def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -> list[str]:
     """One value, one of each speaker, or how it went."""
     name = chosen[-1].named.name
-    values = [item.named.value for item in chosen]
     by_who: dict[str, list[FoundValue]] = {}
     for item in chosen:
         by_who.setdefault(item.who, []).append(item)
-    numbers = [item.named.number for item in chosen]
-    if len(set(values)) == 1:
+    if len({item.named.value for item in chosen}) == 1:
         who = wording.names(by_who, 3, 80) if len(by_who) < len(subject.parsed.nodes) or len(by_who) == 1 else ""
-        of = f" ({who})" if who else ""
-        return [cited(f"{name}: {values[0]}{of}{_when(subject, chosen) if len(chosen) == 1 else ''}.")]
-    told = all(number is not None for number in numbers)
-    if told and (asks(question, "mean") or (asks(question, "each") and len(chosen) > len(by_who))):
-        return [_middle(question, name, by_who)]
-    if asks(question, "extreme") and told:
-        which, item = "lowest" if asks(question, "lowest") else "highest", _shown(question, chosen)
-        return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
+        of, when = f" ({who})" if who else "", _when(subject, chosen) if len(chosen) == 1 else ""
+        return [cited(f"{name}: {chosen[0].named.value}{of}{when}.")]
+    if all(item.named.number is not None for item in chosen) and (told := _numbers(subject, question, name, by_who)):
+        return told
     if all(len({item.named.value for item in own}) == 1 for own in by_who.values()) or len(chosen) == len(by_who):
-        owners: dict[str, list[str]] = {}
-        for who, mine in by_who.items():
-            owners.setdefault(mine[0].named.value, []).append(who or "nobody named")
-        few = sorted(owners.items(), key=lambda item: (len(item[1]), natural(item[0])))
-        own = [f"{value} ({wording.names(who, 4, 80)})" for value, who in few]
-        more = f"; and {len(own) - MAX_TOLD} more" if len(own) > MAX_TOLD else ""
-        return [cited(f"{name}: {', '.join(own[:MAX_TOLD])}{more}.")]
-    if told and asks(question, "rises") and len(numbers) > 1 and (rise := _rise(subject, question, name, by_who)):
-        return [rise, *_course(subject, question, name, by_who)]
-    if told and len(by_who) > 1 and (compares(question) or question.nodes):
-        return [_beside(subject, question, name, by_who), *_course(subject, question, name, by_who)]
-    if asks(question, "final") and len(chosen) <= FEW:
-        chosen = [chosen[-1], *(item for item in chosen[:-1] if item.who != chosen[-1].who)]
+        return [_of_each(name, by_who)]
     if len(chosen) <= FEW:
+        if asks(question, "final"):
+            chosen = [chosen[-1], *(item for item in chosen[:-1] if item.who != chosen[-1].who)]
         listed = "; ".join(f"{item.named.value}{_by(item)}{_when(subject, [item])}" for item in chosen)
         return [cited(f"{name}: {listed}.")]
-    if told:
+    if all(item.named.number is not None for item in chosen):
         return _course(subject, question, name, by_who)
     last = _shown(question, chosen)
     which = "first" if last is chosen[0] else "last"
     return [cited(f"{name}, the {which} one: {last.named.value}{_by(last)}{_when(subject, [last])}.")]
+
+
+def _numbers(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:
+    """Numbers as a question wants them: their middle, an extreme, a rise, beside others; empty where it wants none."""
+    every = [item for mine in by_who.values() for item in mine]
+    if asks(question, "mean") or (asks(question, "each") and len(every) > len(by_who) > 1):
+        return [_middle(question, name, by_who)]
+    if asks(question, "extreme"):
+        which, item = "lowest" if asks(question, "lowest") else "highest", _shown(question, every)
+        return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
+    if asks(question, "rises") and (rise := _rise(subject, name, by_who)):
+        return [rise, *_course(subject, question, name, by_who)]
+    if len(every) > len(by_who) > 1 and (compares(question) or question.nodes):
+        return [_beside(subject, question, name, by_who), *_course(subject, question, name, by_who)]
+    return []
+
+
+def _of_each(name: str, by_who: dict[str, list[FoundValue]]) -> str:
+    """The one value of each speaker, those of fewest first."""
+    owners: dict[str, list[str]] = {}
+    for who, mine in by_who.items():
+        owners.setdefault(mine[0].named.value, []).append(who or "nobody named")
+    few = sorted(owners.items(), key=lambda item: (len(item[1]), natural(item[0])))
+    own = [f"{value} ({wording.names(who, 4, 80)})" for value, who in few]
+    more = f"; and {len(own) - MAX_TOLD} more" if len(own) > MAX_TOLD else ""
+    return cited(f"{name}: {', '.join(own[:MAX_TOLD])}{more}.")
 
 
 def _middle(question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
@@ -189,7 +199,7 @@ def _beside(subject: Subject, question: Question, name: str, by_who: dict[str, l
     return cited(f"{name} of {first}: {ends[first].named.value}{_when(subject, [ends[first]])}; about then {others}.")
 
 
-def _rise(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
+def _rise(subject: Subject, name: str, by_who: dict[str, list[FoundValue]]) -> str:
     """Between which two places a number rose most, and whose."""
     steps = [
         ((after.named.number or 0.0) - (before.named.number or 0.0), who, before, after)

@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from typing import Literal
 
 from bot.ask.about_events import BY_NOBODY, names_error
-from bot.ask.about_lines import find, in_evidence
+from bot.ask.about_lines import find
 from bot.ask.about_numbers import numbers
 from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
@@ -20,7 +20,6 @@ from bot.ask.about_values import told_values
 from bot.ask.chatter import is_chatter
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.complete_answer import completed, from_facts, nearest
-from bot.ask.english import mended
 from bot.ask.fact_picker import Picker
 from bot.ask.find_values import asked_words
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
@@ -28,9 +27,9 @@ from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
 from bot.ask.question import Question, read_question
 from bot.ask.question_parts import begins_as_question, clause_of, listed_of, parts_of
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
-from bot.ask.terms import same, stem_of
+from bot.ask.terms import same
 from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, with_offers
 from bot.ask.wanted_value import asks, asks_if_cause
 from bot.chat.model import ChatModel, Usage
@@ -45,38 +44,18 @@ _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
 FACTS = "facts"  # no intent either: what no intent answers is answered from all that is known
 NEAREST = "nearest"  # no intent either: the line that holds most of the question's words, which is no answer
 UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom logged, known by its words
-# What a question is about by a single word of it, where nothing else tells; the first that fits
-_BY_WORDS = {
-    "lost": ("checkpoint", "saved", "lost"),
-    "restart": ("restart", "resubmit", "requeue", "rerun", "relaunch", "resume"),
-    "sure": ("confiden", "certain", "sure"),
-    "ended": ("exit", "signal", "kill"),
-    "verdict": ("why", "cause", "reason", "summar"),
-    "next": ("fix", "solve", "help", "check"),
-}
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
-    "ticket": "ticket",
-    "own_code": "own_code",
-    "slow_since": "numbers",
-    "alive": "hung",
-    "any_other": "others",
-    "by_whom": "ended",
-    "order": "order",
-    "hung": "hung",
-    "lost": "lost",
-    "source": "last",
-}
+    "ticket": "ticket", "own_code": "own_code", "slow_since": "numbers", "alive": "hung", "any_other": "others",
+    "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
+}  # fmt: skip
 _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
-_OF_ANYBODY = tuple(
-    "last setup reached presence find".split()
-)  # intents that any question with a node's name looks like
+_OF_ANYBODY = ("last", "setup", "reached", "presence", "find")  # that any question with a node's name looks like
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
 MAX_NAME = 5  # words of a value's name with its place, "val loss at step 500"
-_UNITS = ("rank", "node", "machine", "host", "worker", "gpu", "process", "pod")
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
 
@@ -115,10 +94,7 @@ def ask(
     jobs = [manifest.job_id for manifest in subject.beside.manifests()]
 
     def read(text: str) -> Question:
-        found = with_meant(read_question(text, subject.parsed.nodes, jobs, subject.parsed.job.id), subject)
-        stems = {word: stem_of(word) for word in found.plain.split() if word not in learnt.known}
-        heard = [word for word, stem in stems.items() if any(stem in terms for terms in subject.messages)]
-        return replace(found, plain=mended(found.plain, learnt.known, heard))
+        return with_meant(read_question(text, subject.parsed.nodes, jobs, subject.parsed.job.id), subject)
 
     learnt = classifier or by_letters()
     asked = read(question)
@@ -130,10 +106,10 @@ def ask(
         if lines:
             return _reply(Part(lines, (choice.intent,)), choice, model)
     parts = [_part(part, subject, learnt, clause_of(part, read)) for part in _parts(asked, subject, read)]
-    if len(parts) > 1 and all(part.intents for part in parts):
-        return _reply(_joined(parts), choice, model)
-    whole = parts[0] if len(parts) == 1 else _part(asked, subject, learnt, clause_of(asked, read))
-    return _reply(whole, choice, model)
+    known = [part for part in parts if part.intents]
+    if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
+        known.append(_part(asked, subject, learnt, clause_of(asked, read)) if len(parts) > 1 else parts[0])
+    return _reply(_joined(known), choice, model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +172,13 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
         return Part(lines, intents, not _is_denied(lines, intents))
     top = guesses[0].intent if guesses[0].margin >= SURE else ""
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
-    return Part(with_offers(says, subject), (), answered=False)
+    return Part(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
 
 
 def _joined(parts: Sequence[Part]) -> Part:
     """The first line of each part, then their others in turn; of parts without an answer only that there is none."""
+    if len(parts) == 1:
+        return parts[0]
     firsts = [part.lines[0] for part in parts]
     rest = [part.lines[1:] if part.answered else part.lines[1:] * bool(part.intents) for part in parts]
     others = [line for lines in zip_longest(*rest) for line in lines if line]
@@ -231,9 +209,8 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         return (), ()
     if not asked.quoted and (lines := from_facts(subject, asked)):
         return lines, (FACTS,)
-    for name, answer in (("evidence", in_evidence), ("find", find)):
-        if lines := answer(subject, asked):
-            return lines, (name,)
+    if lines := find(subject, asked):
+        return lines, ("find",)
     strange = guesses[0].intent == ELSEWHERE and guesses[0].margin >= SURE
     lines = [] if strange else nearest(subject, asked)
     return (lines, (NEAREST,)) if lines else ((), ())
@@ -312,11 +289,7 @@ def _by_names(asked: Question) -> list[IntentGuess]:
     topic = topic_of(asked)
     if topic is not None and topic.special:
         return [IntentGuess("presence", LEAST)]
-    if asked.iterations:
-        return [IntentGuess("reached", LEAST)]
-    if asked.says("which", "who", "whose") and asked.says(*_UNITS):
-        return [IntentGuess("suspect", LEAST)]
-    return [IntentGuess(intent, LEAST) for intent, stems in _BY_WORDS.items() if asked.says(*stems)][:1]
+    return [IntentGuess("reached", LEAST)] if asked.iterations else []
 
 
 def _is_denied(sentences: Lines, intents: Sequence[str]) -> bool:
@@ -330,8 +303,7 @@ def _is_denied(sentences: Lines, intents: Sequence[str]) -> bool:
 
 
 def _reply(part: Part, choice: Choice, model: ChatModel | None) -> Reply:
-    name = model.name if model and choice.intent else ""
-    sentences = tuple(line for line in part.lines if line)[:MAX_ANSWER_LINES]
+    name, lines = model.name if model else "", tuple(filter(None, part.lines))[:MAX_ANSWER_LINES]
     return Reply(
-        sentences, part.intents, "logs", name, choice.usage, unavailable=choice.unavailable, answered=part.answered
+        lines, part.intents, model=name, usage=choice.usage, unavailable=choice.unavailable, answered=part.answered
     )

@@ -46,8 +46,7 @@ class Classifier:
         from sklearn.svm import LinearSVC  # noqa: PLC0415
 
         texts, intents = zip(*(questions or labelled()), strict=True)
-        # The words of the questions, which slips are mended to
-        self.known = frozenset(word for text in texts for word in text.split())
+        self._known = frozenset(word for text in texts for word in text.split())
         self._embedder = embedder
         self._letters: Any = make_union(
             TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True),
@@ -59,7 +58,7 @@ class Classifier:
 
     def guesses(self, plain: str) -> tuple[IntentGuess, ...]:
         """All intents, the likeliest first; ``plain``: as ``bot.ask.english`` writes a question."""
-        text = [mended(plain, self.known)]
+        text = [mended(plain, self._known)]
         margins = self._fitted.decision_function(self._features(text, _vectors(text, self._embedder, None)))[0]
         pairs = zip(self._fitted.classes_.tolist(), margins.tolist(), strict=True)
         return tuple(IntentGuess(*pair) for pair in sorted(pairs, key=lambda pair: -pair[1]))

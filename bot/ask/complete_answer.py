@@ -31,10 +31,11 @@ FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
 _HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
-# Need nothing beside; answered by names and words alone; tell what failed anyway
-_WHOLE = frozenset("ticket own_code before jobs compare approved read missing sure clocks pair".split())
-_GENERIC = frozenset("setup find presence count last numbers explain reached".split())
-_TELL_ALL = frozenset("verdict sure numbers compare setup read approved clocks ran jobs missing".split())
+_WHOLE = (  # need nothing beside
+    "ticket", "own_code", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
+)  # fmt: skip
+_GENERIC = ("setup", "find", "presence", "count", "last", "numbers", "explain", "reached")  # by names and words alone
+_TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
 
 def completed(
@@ -77,13 +78,13 @@ def completed(
 
 
 def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
-    """Values that the lines hold and that the question asks for: lengths of time, of units beside each other, by name."""
+    """Values that the lines hold and the question asks for: lengths of time, units beside each other, by name."""
     subject, question = picker.subject, picker.question
     if asked_code(question) is not None:
         return []
-    if asks(question, "slower") and asks(question, "compares") and not asks(question, "no_value_of"):
-        if beside := slower(subject, question):
-            return list(beside)
+    compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
+    if compared and (beside := slower(picker)):
+        return list(beside)
     long = Wanted.HOW_LONG in wanted(question)
     if long and asks(question, "remaining") and (rest := remaining(subject)):
         return [rest]
@@ -94,7 +95,7 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
 
 
 def remaining(subject: Subject) -> str:
-    """How long the iterations that were left would have taken, and all of them; empty where no pace or number is known."""
+    """How long the iterations that were left would have taken, and all of them; empty where no pace is known."""
     iterations = subject.parsed.iterations
     last, total, course = iterations.last, iterations.total, iterations.course
     if last is None or total is None or not 0 < last < total or len(course) < 2:
@@ -103,12 +104,14 @@ def remaining(subject: Subject) -> str:
     done = int(course.numbers[-1]) - int(course.numbers[0])
     if done <= 0 or spent <= 0:
         return ""
-    each = spent / done
-    says = f"At its pace until the end, {duration(each)} an iteration with all pauses, the {total - last:,} iterations that "
-    return cited(
-        f"{says}were left of {total:,} would have taken about {duration(each * (total - last))}, all of them "
-        f"about {duration(each * total)}; starting up comes on top."
+    each, left = spent / done, total - last
+    says = (
+        f"At its pace until the end, {duration(each)} an iteration with all pauses, the {left:,} iterations that were "
     )
+    says += (
+        f"left of {total:,} would have taken about {duration(each * left)}, all of them about {duration(each * total)}"
+    )
+    return cited(f"{says}; starting up comes on top.")
 
 
 def is_denial(line: str) -> bool:
@@ -117,7 +120,8 @@ def is_denial(line: str) -> bool:
 
 
 _DENIES = re.compile(
-    r"No (?:line|log|checkpoint|stacks)\b|Nothing\b|None of\b|There (?:is|are) no\b|The logs (?:do not|hold no|count no)\b"
+    r"No (?:line|log|checkpoint|stacks)\b|Nothing\b|None of\b|There (?:is|are) no\b"
+    r"|The logs (?:do not|hold no|count no)\b"
 )
 
 

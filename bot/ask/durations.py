@@ -69,7 +69,7 @@ def _spans(picker: Picker) -> list[Span]:
 
 
 def _in_turn(subject: Subject, rows: list[int]) -> list[Span]:
-    """Beginnings are of the kind that comes first; each goes with the next line of the last other kind before it repeats."""
+    """Beginnings are of the kind that comes first; each goes with the last line of another kind before the next."""
     table = subject.parsed.table
     if not rows:
         return []

@@ -12,7 +12,7 @@ from bot.ask.facts_lines import rows_meant
 from bot.ask.named_values import NamedValue, values_in
 from bot.ask.question import Question
 from bot.ask.subject import Subject
-from bot.ask.terms import same, terms_of
+from bot.ask.terms import same, stem_of, terms_of
 from bot.ask.wanted_value import Wanted, asks, wanted, way_of
 from core.answer.job_lookup import by_time
 from core.answer.search import rows_of_lines, seek
@@ -98,10 +98,10 @@ def _names(picker: Picker) -> list[tuple[float, int, str]]:
 def _may_be(question: Question, named: NamedValue) -> bool:
     """Whether a value may be what is asked for: no step by which lines count, no word where a count is wanted."""
     counts = named.number is not None or Wanted.HOW_MANY not in wanted(question)
-    return counts and named.name.split(" ")[-1].casefold().removesuffix("s") not in _STEPS
+    return counts and not _STEPS & set(same(stem_of(named.name.split(" ")[-1].casefold())))
 
 
-_STEPS = tuple("iteration iter it step global_step round epoch batch batche upd update lineno line proces".split())
+_STEPS = frozenset(["=iteration", "epoch", "lineno", "line", "proc", "it"])  # what a line counts or numbers
 
 
 def _near(picker: Picker) -> tuple[float, list[FoundValue]]:
@@ -165,8 +165,11 @@ _WAYS = (
     "good",
     "by_program",
 )
-_GENERAL = "step iteration iter update score result metric long big small large number took take taken report reported use used start end high low size value amount"
-_LENGTH = re.compile(r"[0-9] ?(?:[mun]?s|secs?|seconds|min|minutes|h|hours)$")
+_GENERAL = (
+    "step iteration iter update score result metric long big small large number took take taken report reported use "
+    "used start began begin end high low size value amount"
+)
+_LENGTH = re.compile(r"[0-9] ?(?:[mun\u00b5]?s|secs?|seconds|min|minutes|h|hours)$")
 _OF_TIME = re.compile(r"(?:^|[_ (])(?:ms|secs?|seconds|took|elapsed|duration|time)(?:$|[_ )])")
 
 

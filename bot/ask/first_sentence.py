@@ -6,8 +6,9 @@ a cause. Where an answer holds none of it, it is called what it is: the nearest 
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
-from bot.ask.about_events import stop_words
+from bot.ask.about_events import search_words, stop_words
 from bot.ask.fact_picker import Picker, terms_of_all
 from bot.ask.question import Question
 from bot.ask.reply_lines import cited, quoted
@@ -21,82 +22,21 @@ _KINDS = {Wanted.HOW_LONG: "how long that took", Wanted.WHEN: "when that was"}
 _NOUN = re.compile(
     r"\b(?:how many|how much|which|what|what is the|what was the)\s([a-z][a-z_-]{2,30})\b(?:\s([a-z]{3,30})\b)?"
 )
-# Nouns of questions that any job has without a line that says so; a GPU is none of them
-_OF_ANY_JOB = frozenset(
-    stem_of(word)
-    for word in [
-        "node",
-        "rank",
-        "machine",
-        "host",
-        "server",
-        "box",
-        "pod",
-        "worker",
-        "process",
-        "processes",
-        "job",
-        "run",
-        "attempt",
-        "line",
-        "file",
-        "log",
-        "step",
-        "iteration",
-        "time",
-        "clock",
-        "date",
-        "day",
-        "hour",
-        "minute",
-        "second",
-        "moment",
-        "evidence",
-        "error",
-        "failure",
-        "fault",
-        "thing",
-        "part",
-        "stage",
-        "phase",
-        "setting",
-        "kind",
-        "type",
-        "sort",
-        "else",
-        "exactly",
-        "happened",
-        "caused",
-        "killed",
-        "failed",
-        "crashed",
-        "broke",
-        "died",
-        "stopped",
-        "changed",
-        "kept",
-        "other",
-        "others",
-        "good",
-        "bad",
-        "first",
-        "last",
-        "next",
-    ]
-)
 _LITERAL = re.compile(r"(?<![\w./:-])(?=[\w./:-]{0,60}[0-9])[A-Za-z0-9_/][\w./:-]{1,60}[\w]")
 _WHY = re.compile(r"\b(?:why|how come|cause|reason)\b")
 
 
 def put_right(picker: Picker, lines: Sequence[str], intents: Sequence[str]) -> list[str]:
     """An answer with what its first sentence lacks of the question in front of it, or said to be not there."""
-    question, told = picker.question, list(lines)
+    told = list(lines)
     if named := _named(picker, told):
         told = [*told[:1], *named, *told[1:]]
     if not told or told[0].startswith(_NONE):
         return told
-    front = _cause(picker, intents) or lacking(picker, told) or _noun(picker, told)
-    return [*([front] if front and front not in told else []), *told] if question.text else told
+    if front := _cause(picker, intents) or lacking(picker, told):
+        return told if front in told else [front, *told]
+    front = _noun(picker, told)
+    return [f"{front} {told[0]}", *told[1:]] if front else told
 
 
 _NONE = ("No ", "Nothing", "None ", "I do not know", "That is not", "The logs do not", "There is no")
@@ -129,13 +69,19 @@ def _noun(picker: Picker, lines: Sequence[str]) -> str:
     match = _NOUN.search(picker.question.plain)
     nouns = [word for word in (match.groups() if match else ()) if word][:1]
     stems = [stem_of(noun) for noun in nouns]
-    if not nouns or nouns[0] in stop_words() or stems[0] in _OF_ANY_JOB or asks(picker.question, "is_it"):
+    if not nouns or nouns[0] in stop_words() or stems[0] in _of_any_job() or asks(picker.question, "is_it"):
         return ""
     known = terms_of_all(lines)
     every = {stems[0], *same(stems[0])}
     if every & known or any(picker.often[term] for term in every) or search(picker.subject.parsed, (stems[0],)).lines:
         return ""
     return cited(f"No line speaks of “{nouns[0]}”; the nearest that is known:")
+
+
+@cache
+def _of_any_job() -> frozenset[str]:
+    """Nouns of questions that any job has without a line that says so (words.toml, [search])."""
+    return frozenset(stem_of(word) for word in search_words()["of_any_job"].split())
 
 
 def _named(picker: Picker, lines: Sequence[str]) -> list[str]:
@@ -148,7 +94,7 @@ def _named(picker: Picker, lines: Sequence[str]) -> list[str]:
 
 
 def literals(question: Question) -> list[str]:
-    """What a question names as it stands in a log, and what is no node, job, rank, step or evidence: a path, an address."""
+    """What a question names as it stands in a log, as a path or an address; no node, job, rank, step or evidence."""
     known = {name.casefold() for name in (*question.nodes, *question.jobs, *question.ids, *question.quoted)}
     numbers = {str(number) for number in (*question.ranks, *question.iterations)}
     found = [match[0].rstrip(".:") for match in _LITERAL.finditer(question.text)]

@@ -11,7 +11,7 @@ from bot.ask.terms import terms_of
 
 MAX_TEXT = 4_000  # characters of a line that are read; longer ones are command lines and printed settings
 MAX_WORDS = 8  # of a name: "number of parameters on tensor model parallel rank"
-_UNIT = r"(?:%|[ ]?(?:[kmgt]i?b|bytes|[mun]?s|secs?|seconds|min|minutes|hours?|it/s|ms/step)(?![\w]))?"
+_UNIT = r"(?:%|[ ]?(?:[kmgt]i?b|bytes|[mun\u00b5]?s|secs?|seconds|min|minutes|hours?|it/s|ms/step)(?![\w]))?"
 _NUMBER = (
     r"[-+]?[0-9]{1,15}(?:,[0-9]{3}){0,4}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,3})?(?:[/-][0-9]{1,9})?"
     rf"{_UNIT}(?![\w.:-]{{0,20}}[0-9A-Za-z])"
@@ -40,7 +40,7 @@ _OWN_NUMBER = re.compile(
     r"(?:\s(?:after|at|of|in|for))?\s(?:step|iteration|iter|epoch|round|update)\s{1,3}[0-9]{1,12}:\s{0,4}$"
 )
 _PACE = re.compile(r"(?:it/s|ms/step)$")
-_LENGTH = re.compile(r"[0-9] ?(?:[mun]?s|secs?|seconds|min|minutes|h|hours)$")
+_LENGTH = re.compile(r"[0-9] ?(?:[mun\u00b5]?s|secs?|seconds|min|minutes|h|hours)$")
 _KEYS = ("key", "name", "metric")
 _CLOCK = re.compile(
     r"(?<![\w.])(?:[0-9]{2,4}[-/.][0-9]{2}[-/.][0-9]{2,4}[T ,]{0,2})?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?Z?"

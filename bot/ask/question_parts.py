@@ -28,7 +28,7 @@ _LIST = re.compile(r"[,;]?\s{1,8}(?:and|und|&|\+)\s{1,8}|[,;]\s{1,8}|和", re.IG
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _ELSE = re.compile(r"\b(?:others?|the rest|everyone else|anderen?|übrigen?)\b|其他|其它|别的", re.IGNORECASE)
 _HEAD = re.compile(
-    r"^(?:(?:what|which|how (?:much|many)|final|last|first|average|avg|mean|max|min|the|was|were|is|are)\b\s{0,3}){1,5}",
+    r"^(?:(?:what|which|how (?:much|many)|final|last|first|average|avg|mean|max|min|the|was|is|are)\b\s{0,3}){1,5}",
     re.IGNORECASE,
 )
 
@@ -51,15 +51,14 @@ def parts_of(question: Question, read: Callable[[str], Question]) -> list[Questi
     parts: list[Question] = []
     for text in texts[:MAX_PARTS] if len(texts) > 1 else ():
         part = read(_LAST.sub("", text).strip(" ,;.:\uff0c\uff1b\u3002"))
-        if (
-            not parts or telling_words(part) or wanted(part) or not part.plain.endswith((" it", " that"))
-        ):  # "and which one was it" asks for nothing else
+        empty = not (telling_words(part) or wanted(part)) and part.plain.endswith((" it", " that"))
+        if not parts or not empty:  # "and which one was it" asks for nothing else
             parts.append(_with_names(part, parts[-1]) if parts else part)
     return parts if len(parts) > 1 else []
 
 
 def listed_of(question: Question, read: Callable[[str], Question]) -> list[Question]:
-    """The two things of a list that is asked for in one breath, as "final loss and eval score"; none where there is none."""
+    """The two things that are asked for in one breath, as "final loss and eval score"; none where there are not two."""
     pieces = [piece for piece in _LIST.split(question.text) if piece.strip()]
     if len(pieces) != 2:
         return []

@@ -10,22 +10,8 @@ MAX_TEXT = 2_000  # characters of a text whose words are read
 _PARTS = re.compile(r"[A-Z]?[a-z]{2,40}|[A-Z]{2,20}(?![a-z])|[a-z]|[0-9]{1,12}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][\w.:/+-]{0,100}", re.ASCII)
 _ENDINGS = (
-    "ations",
-    "ation",
-    "ating",
-    "ated",
-    "ates",
-    "ate",
-    "ings",
-    "ing",
-    "ions",
-    "ion",
-    "ers",
-    "ed",
-    "es",
-    "er",
-    "s",
-)
+    "ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing", "ions", "ion", "ers", "ed", "es", "er", "s",
+)  # fmt: skip
 _LEFT = 4  # letters that a word keeps when its ending is taken off
 
 

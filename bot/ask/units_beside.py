@@ -5,11 +5,12 @@ from statistics import median
 
 import numpy as np
 
+from bot.ask.fact_picker import Picker
 from bot.ask.find_values import is_length
 from bot.ask.named_values import values_in
-from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
+from bot.ask.terms import terms_of
 from bot.text import wording
 from core.answer.job_lookup import by_time
 from core.events.row_text import read_rows
@@ -21,10 +22,14 @@ MAX_ROWS = 4_000  # lines of a kind that are read
 MAX_LISTED = 6
 
 
-def slower(subject: Subject, question: Question) -> Lines:
-    """A yes or no with the middle of each speaker's times under the name that parts them most; empty where none has any."""
+def slower(picker: Picker) -> Lines:
+    """A yes or no, with the middle of each one's times under the name that parts them most; empty without any."""
     best: tuple[float, str, dict[str, float]] | None = None
-    for name, of_unit in _times(subject).items():
+    times, words = _times(picker), picker.words
+    said = [name for name in times if picker.share(words, terms_of(name))]
+    for name, of_unit in times.items():
+        if said and name not in said:
+            continue
         middles = {unit: median(values) for unit, values in of_unit.items() if len(values) >= LEAST}
         if len(middles) < 2 or not all(value > 0 for value in middles.values()):
             continue
@@ -45,8 +50,9 @@ def slower(subject: Subject, question: Question) -> Lines:
     return [cited(f"{says}; {name}, the middle of each: {listed}.")]
 
 
-def _times(subject: Subject) -> dict[str, dict[str, list[float]]]:
-    """Values that are lengths of time, by their names and the nodes that tell them; ranks where no node is known."""
+def _times(picker: Picker) -> dict[str, dict[str, list[float]]]:
+    """Values that are lengths of time or that the question names, by names and who tells them: nodes, else ranks."""
+    subject, words = picker.subject, picker.words
     table = subject.parsed.table
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for rows in table.rows_of(list(range(len(table.templates)))).values():
@@ -58,7 +64,7 @@ def _times(subject: Subject) -> dict[str, dict[str, list[float]]]:
         for row, text in texts.items():
             unit = _unit(subject, int(table.voice[row]))
             for named in values_in(text) if unit else ():
-                if named.number is not None and is_length(named):
+                if named.number is not None and (is_length(named) or picker.share(words, named.terms)):
                     found[named.name][unit].append(named.number)
     return found
 

@@ -23,7 +23,7 @@ NODES = ("node-01", "node-02")
         ("which checkpoint, and how many steps are lost?", ["which checkpoint", "how many steps are lost?"]),
         ("OOM? which process was it", ["OOM?", "which process was it"]),
         ("wie weit kam er und gibt es einen Checkpoint", ["wie weit kam er", "gibt es einen Checkpoint"]),
-        ("哪个节点坏了？为什么停了", ["哪个节点坏了？", "为什么停了"]),
+        ("哪个节点坏了\uff1f为什么停了", ["哪个节点坏了\uff1f", "为什么停了"]),
         ("is it dead? drain it?", ["is it dead?", "drain it?"]),
         ("why did it die?", []),
         ("thanks, why did it die?", []),
@@ -46,7 +46,7 @@ def test_a_part_has_the_names_of_those_before_it() -> None:
 
 
 def test_a_list_has_the_head_of_its_first_thing() -> None:
-    """ "final" belongs to both; what is behind a statement is asked alone."""
+    """The word "final" belongs to both; what is behind a statement is asked alone."""
     assert [part.text for part in listed_of(read("final loss and eval score"), read)] == [
         "final loss",
         "final eval score",

@@ -321,7 +321,7 @@ def test_two_things_get_two_first_lines() -> None:
     assert "7" in lines[0]
     assert lines[1].startswith("entropy: 20.25 at the last")
     lines = ask("how many GPUs did it use?", subject).lines
-    assert lines[0] == "No line speaks of “gpus”; the nearest that is known:"
+    assert lines[0] == "No line speaks of “gpus”; the nearest that is known: 1 rank."
 
 
 WATCHDOG = (
