@@ -104,7 +104,7 @@ def ask(
     if choice.intent:
         lines = ANSWERS[choice.intent][1](subject, choice.question or asked)
         if lines:
-            return _reply(Part(lines, (choice.intent,)), choice, model)
+            return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
     parts = [_part(part, subject, learnt, clause_of(part, read)) for part in _parts(asked, subject, read)]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
@@ -113,7 +113,7 @@ def ask(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnsweredPart:
     """The answer to one question: its lines, the intents that were answered, whether it was."""
 
     lines: Lines
@@ -153,7 +153,7 @@ def _values(picker: Picker) -> Lines:
     return told_values(picker, ())[:1] if known else numbers(picker.subject, picker.question) or ()
 
 
-def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Question | None) -> Part:
+def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Question | None) -> AnsweredPart:
     """The answer to one question by code: a refusal of what is seldom logged, else from all that is known.
 
     Args:
@@ -165,25 +165,25 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
         beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
         says, *shown = refusal.lines
         offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
-        return Part((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
+        return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
     guesses = max((learnt.guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
-        return Part(lines, intents, not _is_denied(lines, intents))
+        return AnsweredPart(lines, intents, not _is_denied(lines, intents))
     top = guesses[0].intent if guesses[0].margin >= SURE else ""
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
-    return Part(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
+    return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
 
 
-def _joined(parts: Sequence[Part]) -> Part:
+def _joined(parts: Sequence[AnsweredPart]) -> AnsweredPart:
     """The first line of each part, then their others in turn; of parts without an answer only that there is none."""
     if len(parts) == 1:
         return parts[0]
     firsts = [part.lines[0] for part in parts]
-    rest = [part.lines[1:] if part.answered else part.lines[1:] * bool(part.intents) for part in parts]
+    rest = [part.lines[1:] if part.intents else () for part in parts]
     others = [line for lines in zip_longest(*rest) for line in lines if line]
     intents = tuple(dict.fromkeys(intent for part in parts for intent in part.intents))
-    return Part(tuple(dict.fromkeys((*firsts, *others))), intents, any(part.answered for part in parts))
+    return AnsweredPart(tuple(dict.fromkeys((*firsts, *others))), intents, any(part.answered for part in parts))
 
 
 def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -> tuple[Lines, tuple[str, ...]]:
@@ -302,7 +302,7 @@ def _is_denied(sentences: Lines, intents: Sequence[str]) -> bool:
     )
 
 
-def _reply(part: Part, choice: Choice, model: ChatModel | None) -> Reply:
+def _reply(part: AnsweredPart, choice: Choice, model: ChatModel | None) -> Reply:
     name, lines = model.name if model else "", tuple(filter(None, part.lines))[:MAX_ANSWER_LINES]
     return Reply(
         lines, part.intents, model=name, usage=choice.usage, unavailable=choice.unavailable, answered=part.answered
