@@ -12,7 +12,7 @@ from bot.ask.fact_picker import Picker
 from bot.ask.facts_errors import named_in
 from bot.ask.facts_settings import facts_of_optimizer
 from bot.ask.first_sentence import lacking, put_right
-from bot.ask.hypothesis import remedy, stance
+from bot.ask.hypothesis import stance
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
@@ -52,8 +52,8 @@ def completed(
         if whole
         else [fact for fact in picker.beside([*sentences, *_lines(instead)]) if fact not in instead][:BESIDE]
     )
-    stands = "" if any(intent in _HAVE_STANCE for intent in intents) else stance(subject, question)
-    stands = stands or remedy(subject, question)
+    has = any(intent in _HAVE_STANCE for intent in intents) and not asks(question, "predicts")
+    stands = "" if has else stance(subject, question)
     lead = [stands] if stands else []
     generic = not sure or any(intent in _GENERIC for intent in intents)
     if not lead and not instead and generic and asked_code(question) is None:

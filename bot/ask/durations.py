@@ -39,12 +39,9 @@ def lengths(picker: Picker) -> Lines:
     if not spans:
         return []
     seconds = [span.seconds for span in spans]
-    if len(seconds) <= MAX_LISTED:
-        listed = ", ".join(f"{duration(span.seconds)} at {clock(span.at)}" for span in spans)
-        says = f"By the clocks of its lines it took {listed}."
-    else:
-        says = f"By the clocks of its lines it took {duration(median(seconds))} (median of {len(seconds)}; "
-        says += f"{duration(min(seconds))} to {duration(max(seconds))})."
+    listed = ", ".join(f"{duration(span.seconds)} at {clock(span.at)}" for span in spans[:MAX_LISTED])
+    middle = f"{duration(median(seconds))} in the middle of {len(seconds)}, {duration(max(seconds))} at most"
+    says = f"By the clocks of its lines it took {listed if len(spans) <= MAX_LISTED else middle}."
     found = found_rows(picker.subject.parsed, "", [spans[-1].begin, spans[-1].end])
     return [cited(says), *quoted(found, 2)]
 
