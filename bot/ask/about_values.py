@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from bot.ask.about_events import stop_words
 from bot.ask.about_jobs import good_job
 from bot.ask.fact_picker import Picker
 from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, compares, found_values
@@ -18,7 +19,7 @@ from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.trends import trend_of
-from bot.ask.wanted_value import asks
+from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.job_lookup import found_rows
@@ -33,7 +34,7 @@ MAX_TOLD = 6  # speakers that are listed
 MAX_JOBS = 4  # other jobs that are read
 _ELSEWHERE = (
     "verdict", "sure", "suspect", "blame", "next", "restart", "drain", "others", "approved", "missing", "harmless",
-    "read", "clocks", "stacks", "around", "jobs", "lost",
+    "read", "clocks", "stacks", "around", "jobs",
 )  # fmt: skip
 _UNIT = re.compile(r"(?<=[0-9]) ?[A-Za-z%][A-Za-z/%]{0,8}$")
 _DAY = 86_400_000_000  # microseconds
@@ -52,7 +53,8 @@ def told_values(
     subject, question = picker.subject, picker.question
     if question.quoted or question.ids or {*intents} & {"own_code", "ticket"} or not _wants_value(question):
         return []
-    elsewhere = sure and bool(intents) and intents[0] in _ELSEWHERE
+    wants_other = bool(intents) and (intents[0] in _ELSEWHERE or (intents[0] == "lost" and not _of_saving(question)))
+    elsewhere = sure and wants_other
     if elsewhere and len(asked_words(picker)) < _TELLING:
         return []
     enough = SURELY if elsewhere else enough
@@ -65,6 +67,11 @@ def told_values(
         parts = [_sentences(subject, question, _of_moment(subject, question, item))[0] for item in (found, *alike)]
         lines = [cited(joined(*parts))]
     return [*lines, *_others(picker, found), *_line(subject, question, chosen)]
+
+
+def _of_saving(question: Question) -> bool:
+    """Whether a value of a saving itself is asked for: how long it took, or where it is."""
+    return Wanted.HOW_LONG in wanted(question) or "where" in question.plain.split()
 
 
 def _is_known(picker: Picker, named: NamedValue, first_sentence: str) -> bool:
@@ -121,6 +128,7 @@ def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) ->
 def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -> list[str]:
     """One value, one of each speaker, or how it went."""
     name = chosen[-1].named.name
+    name = "that" if name in stop_words() else name  # "wrote ... in 530 ms"
     by_who: dict[str, list[FoundValue]] = {}
     for item in chosen:
         by_who.setdefault(item.who, []).append(item)

@@ -46,7 +46,8 @@ def verdict(subject: Subject, _question: Question) -> Lines:
     if diagnosis.scope is Scope.JOB and (changed := argument_line(subject)):
         sentences.append(changed)
     if subject.leading:
-        sentences += raw(subject.leading.lines, 1)
+        roots = [event for event in diagnosis.events if event.role is Role.ROOT and event is not subject.leading]
+        sentences += raw(roots[0].lines[-1:] if roots and sure else subject.leading.lines, 1)
     if diagnosis.next:
         sentences.append(cited(f"Next: {wording.next_line(diagnosis.next)}"))
     return sentences

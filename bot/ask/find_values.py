@@ -63,10 +63,15 @@ def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
     near, values_near = _near(picker) if best < CERTAIN else (0.0, [])
     if near >= enough and near > best:
         return [values_near]
-    for score, event, name in names:
+    varies = any(asks(picker.question, way) for way in ("extreme", "rises", "moves"))
+    for place, (score, event, name) in enumerate(names):
         if score < enough:
             return []
-        if chosen := _values_under(picker.subject, picker.question, event, name):
+        chosen = _values_under(picker.subject, picker.question, event, name)
+        same_all = varies and len({item.named.value for item in chosen}) < 2  # which has no highest and no course
+        if same_all and place + 1 < len(names) and names[place + 1][0] >= enough:
+            continue
+        if chosen:
             alike = [other for near, kind, other in names if kind == event and near == score and other != name]
             return [
                 chosen,
@@ -97,7 +102,8 @@ def _names(picker: Picker) -> list[tuple[float, int, str]]:
 
 def _may_be(question: Question, named: NamedValue) -> bool:
     """Whether a value may be what is asked for: no step by which lines count, no word where a count is wanted."""
-    counts = named.number is not None or Wanted.HOW_MANY not in wanted(question)
+    is_number = Wanted.HOW_MANY in wanted(question) or any(asks(question, way) for way in ("mean", "extreme", "rises"))
+    counts = named.number is not None or not is_number
     return counts and not _STEPS & set(same(stem_of(named.name.split(" ")[-1].casefold())))
 
 
@@ -166,8 +172,8 @@ _WAYS = (
     "by_program",
 )
 _GENERAL = (
-    "step iteration iter update score result metric long big small large number took take taken report reported use "
-    "used start began begin end high low size value amount"
+    "gpu step iteration iter update score result metric long big small large number took take taken report reported "
+    "use used start began begin end high low size value amount"
 )
 _LENGTH = re.compile(r"[0-9] ?(?:[mun\u00b5]?s|secs?|seconds|min|minutes|h|hours)$")
 _OF_TIME = re.compile(r"(?:^|[_ (])(?:ms|secs?|seconds|took|elapsed|duration|time)(?:$|[_ )])")
