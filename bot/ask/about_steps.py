@@ -75,7 +75,9 @@ def lost(subject: Subject, _question: Question) -> Lines:
         return [cited(joined(_since(attempts[-1], last), _shards(saved, done[-1]))), *lines[:2]]
     every = parsed.job.manifest.checkpoint_every
     planned = f" job.json tells of one every {every:,} iterations." if every else ""
-    reached = f" The last complete iteration is {last:,}." if last is not None else " No iteration was completed."
+    reached = (
+        f" The last complete iteration is {last:,}." if last is not None else " No line counts complete iterations."
+    )
     if saved.step is not None and last is not None:
         saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
         failed = "It failed in the stage of saving, so this one is doubtful." if saving else ""
