@@ -204,7 +204,7 @@ def reached(subject: Subject, question: Question) -> Lines:
     """How far the job, a node or a rank came; who completed an iteration; the stage."""
     parsed, diagnosis = subject.parsed, subject.diagnosis
     if question.unknown and not named_units(subject, question):
-        return [no_such(subject, question.unknown[0])]
+        return no_such(subject, question.unknown[0])
     if question.iterations:
         found = [job_lookup.of_iteration(parsed, number) for number in question.iterations[:2]]
         return [line for result in found for line in (cited(result.says), *quoted(result, 2))]

@@ -141,7 +141,8 @@ _KILLS = re.compile(
     re.IGNORECASE,
 )
 _KILLED = re.compile(
-    rb"sig(?:kill|term|segv|abrt|int)\b|(?:exit|error|return) ?code\W{0,8}-[0-9]{1,2}\b|signal [0-9]{1,2}\b"
+    rb"sig(?:kill|term|segv|abrt|int|hup|quit|bus|usr[12])\b"
+    rb"|(?:exit|error|return) ?code\W{0,8}-[0-9]{1,2}\b|signal\W{1,3}[0-9]{1,2}\b"
     rb"|\bkill(?:ed|ing)\b|cancelled|preempt|keyboardinterrupt",
     re.IGNORECASE,
 )
@@ -237,4 +238,9 @@ def _terms() -> Mapping[str, str]:
 @cache
 def stop_words() -> frozenset[str]:
     """Words that are not worth a search."""
-    return frozenset(_said()["search"]["stop"].split())
+    return frozenset(search_words()["stop"].split())
+
+
+def search_words() -> Mapping[str, str]:
+    """Lists of words that matter to a search."""
+    return _said()["search"]

@@ -16,6 +16,7 @@ _ASKED = re.compile(
     r"(?:\bexit(?:ed|s|ing)?|\bexit.?code|\bcode|\bstatus|\bended|\brc|退出码)[\s:=(]{0,3}(?:code|status|with|mit)?[\s:=(]{0,3}(-?[0-9]{1,3})\b",
     re.IGNORECASE,
 )
+_SIGNAL = re.compile(r"(?:\bsignal|\bsig|信号)[\s:=#]{0,3}([0-9]{1,2})\b", re.IGNORECASE)
 TIMED_OUT = 124  # of timeout(1), GNU coreutils: "if the command times out [...] exit with status 124"
 _MEANS = {
     0: "the program ended without an error",
@@ -47,7 +48,8 @@ def codes_of(subject: Subject) -> dict[str, int]:
 def asked_code(question: Question) -> int | None:
     """The exit code that a question names."""
     match = _ASKED.search(question.text)
-    return int(match[1]) if match else None
+    signal = _SIGNAL.search(question.text)
+    return int(match[1]) if match else -int(signal[1]) if signal else None
 
 
 def means(code: int) -> str:
@@ -68,6 +70,8 @@ def exit_code(subject: Subject, code: int) -> Lines:
     codes = codes_of(subject)
     had = [name for name, number in codes.items() if number in alike]
     every = ", ".join(f"{name} {described(number)}" for name, number in list(codes.items())[:8])
+    if not codes and code < 0:
+        return [cited(means(code))]
     who = f"It was the exit code of {', '.join(had[:8])}; all by job.json: {every}." if had else ""
     if not had:
         who = f"job.json names nobody with it: {every}." if codes else "job.json holds no exit codes."

@@ -31,7 +31,7 @@ def fate(subject: Subject, question: Question) -> Lines:
     """How the named node or rank ended; the first suspect where none is named."""
     units = _units(subject, question)
     if question.unknown and not units:
-        return [no_such(subject, question.unknown[0])]
+        return no_such(subject, question.unknown[0])
     if not units:
         units = [node.node for node in subject.diagnosis.nodes[:1]]
     if not units:

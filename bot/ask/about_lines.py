@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.about_events import piece_lines, said_in_evidence, stem, telling_words
+from bot.ask.about_events import stem, telling_words
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.fact import Fact
 from bot.ask.facts_errors import facts_of_places
@@ -40,7 +40,7 @@ def last(subject: Subject, question: Question) -> Lines | None:
     """The last words of nodes and ranks, of the scheduler or the launcher; of all where nobody is named."""
     parsed, sentences = subject.parsed, list[str]()
     if question.unknown and not question.ranks:
-        return [no_such(subject, question.unknown[0])]
+        return no_such(subject, question.unknown[0])
     if of_program := _of_program(subject, question):
         return of_program
     for rank in question.ranks[:2]:
@@ -137,6 +137,13 @@ def stacks(subject: Subject, question: Question) -> Lines:
     )
     dumps = subject.diagnosis.coverage.dumps
     none = "The dumps hold no stack that is understood" if dumps else "No stacks were dumped: dumps/ is empty"
+    if (
+        ranks
+        and not question.says("stack", "trace", "dump")
+        and not _of_ranks(found, ranks)
+        and (said := last(subject, question))
+    ):
+        return [*said[:2], cited(f"{none}."), *said[2:]]
     if found.lines:
         own = _of_ranks(found, ranks) if ranks else found
         whose = "Python tracebacks" if own else f"No line holds one of {wording.ranks(ranks)}; tracebacks of others"
@@ -151,7 +158,7 @@ def pair(subject: Subject, question: Question) -> Lines | None:
     """Two nodes or ranks beside each other; one beside the first suspect or another."""
     parsed = subject.parsed
     if question.unknown and not question.nodes and not question.ranks:
-        return [no_such(subject, question.unknown[0])]
+        return no_such(subject, question.unknown[0])
     if len(question.ranks) > 1:
         found = [job_lookup.of_rank(parsed, rank) for rank in question.ranks[:2]]
         return [
@@ -207,12 +214,6 @@ def by_rarity(subject: Subject, words: list[str], *, node: str | None = None, ra
     # one word of several says little: only a word that stands alone in the question, or is as rare as a name, is enough
     enough = rare[:1] if len(words) <= 2 and rare else []
     return alone[enough[0]] if enough else LookResult("")
-
-
-def in_evidence(subject: Subject, question: Question) -> Lines | None:
-    """A piece of evidence that holds the telling words of the question."""
-    found = said_in_evidence(subject, question)
-    return piece_lines(subject, found[0]) if found else None
 
 
 def _tail(subject: Subject, found: LookResult, rows: NDArray[np.intp], name: str) -> list[str]:

@@ -10,6 +10,7 @@ from bot.ask.wanted_value import yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import job_lookup
+from core.answer.search import search
 from core.model import Action, Confidence, EventEvidence, NodeEvidence, Role, Scope
 from core.naming import natural
 
@@ -26,7 +27,7 @@ def suspect(subject: Subject, question: Question) -> Lines:
     """Why a node is suspected, or is not; the first suspect where none is named."""
     named = named_units(subject, question)
     if question.unknown and not named:
-        return [no_such(subject, question.unknown[0])]
+        return no_such(subject, question.unknown[0])
     if named:
         answers = [_of_one(subject, unit) for unit in named[:2]]
         return [*(lines[0] for lines in answers), *(line for lines in answers for line in lines[1:])]
@@ -56,17 +57,16 @@ def others(subject: Subject, question: Question) -> Lines:
     loud = [event for event in diagnosis.events if event.role in (Role.ROOT, Role.PROPAGATED)]
     hit = sorted({node for event in loud for node in event.nodes} - blamed, key=natural)
     total = wording.node_total(diagnosis.coverage)
+    who = wording.names(sorted(blamed, key=natural), 3, 80)
+    ranks = sorted(rank for node in diagnosis.nodes for rank in node.ranks)
+    own = f" ({wording.ranks(ranks)})" if ranks and not who.startswith("rank") else ""
     sentences = []
     if diagnosis.scope is Scope.NODE and hit:
         ids = [event.id for event in loud if set(event.nodes) & set(hit)][:3]
-        who = wording.names(sorted(blamed, key=natural), 3, 80)
-        of = f"{len(hit):,} of {wording.counted(total, 'node')} besides {who}"
+        of = f"{len(hit):,} of {wording.counted(total, 'node')} besides {who}{own}"
         yes = "Yes, but only as a consequence: " if yes_or_no(question) else ""
         sentences.append(cited(f"{yes}{of} logged errors because of it: {wording.names(hit, 8, 80)}.", *ids))
     elif diagnosis.scope is Scope.NODE and blamed:
-        who = wording.names(sorted(blamed, key=natural), 3, 80)
-        ranks = [rank for node in diagnosis.nodes for rank in node.ranks]
-        own = f" ({wording.ranks(ranks)})" if ranks and not who.startswith("rank") else ""
         no = "No: among" if yes_or_no(question) else "Among"
         sentences.append(cited(f"{no} the evidence only {who}{own}: no other node logged an error that counts.", "N1"))
     shown = [event for event in loud if event.role is Role.ROOT or not set(event.nodes) <= blamed] or loud
@@ -119,11 +119,17 @@ def named_units(subject: Subject, question: Question) -> list[str]:
     return list(dict.fromkeys((*question.nodes, *homes)))
 
 
-def no_such(subject: Subject, name: str) -> str:
-    """The job has no node of that name, and what it has."""
+def no_such(subject: Subject, name: str) -> list[str]:
+    """The job has no node of that name, and what it has; what its lines say of it where they name it."""
     nodes = subject.parsed.nodes
     has = f"its nodes are {wording.names(nodes, 8, 60)}" if nodes else "its logs name no node"
-    return cited(f"This job has no {name}: {has}.")
+    found = search(subject.parsed, (name,))
+    if found.lines:
+        return [
+            cited(f"No log is {name}'s own, so nothing in them points to it; what others say of it:"),
+            *quoted(found, 3),
+        ]
+    return [cited(f"This job has no {name}: {has}.")]
 
 
 def _of_one(subject: Subject, unit: str) -> list[str]:

@@ -1,7 +1,6 @@
 """Answers about what the job was: nodes and ranks, model, versions, settings, who runs where."""
 
 from bot.ask.about_events import telling_words
-from bot.ask.about_jobs import flat_fields
 from bot.ask.about_lines import by_rarity, find
 from bot.ask.about_nodes import no_such
 from bot.ask.question import Question
@@ -10,23 +9,13 @@ from bot.ask.subject import Subject
 from bot.text import wording
 from core.answer.job_lookup import LookResult
 
-MAX_FIELDS = 4
 _OF_JOB = ("node", "rank", "gpu", "model", "framework", "setting", "machine", "world", "host", "setup")
-_SAME = {
-    "tensor": "tp",
-    "pipeline": "pp",
-    "data": "dp",
-    "version": "software",
-    "parallel": "parallel",
-    "owner": "user",
-    "submit": "user",
-}
 
 
 def setup(subject: Subject, question: Question) -> Lines | None:
     """Where a rank runs, which ranks a node has, a field of job.json, or the job in a few lines."""
     if question.unknown and not question.nodes and not question.ranks:
-        return [no_such(subject, question.unknown[0])]
+        return no_such(subject, question.unknown[0])
     sentences = [_of_rank(subject, rank) for rank in question.ranks[:3]]
     sentences += [_of_node(subject, node) for node in question.nodes[:3]]
     if sentences and not question.says("ip", "address"):
@@ -36,9 +25,6 @@ def setup(subject: Subject, question: Question) -> Lines | None:
             by_rarity(subject, wanted, node=question.nodes[0] if question.nodes else None) if wanted else LookResult("")
         )
         return [*sentences, cited(result.says), *quoted(result, 3)] if result.lines else sentences
-    fields = _fields(subject, question)
-    if fields:
-        return sentences + [cited(f"By job.json: {name}: {value}.") for name, value in fields[:MAX_FIELDS]]
     if question.says(*_OF_JOB) or sentences:
         return [*sentences, *_whole(subject)]
     return find(subject, question)
@@ -72,17 +58,3 @@ def _of_node(subject: Subject, node: str) -> str:
     addresses = subject.parsed.job.manifest.node_addresses.get(node, ())
     sentences = f"{node} has {wording.ranks(own)}" if own else f"Which ranks {node} has is not told"
     return cited(f"{sentences}{f', address {wording.names(addresses, 3, 60)}' if addresses else ''}.")
-
-
-def _fields(subject: Subject, question: Question) -> list[tuple[str, str]]:
-    """Fields of job.json whose names the question's words begin, or mean."""
-    words = [_SAME.get(word, word) for word in telling_words(question)] + [
-        means for word, means in _SAME.items() if question.says(word)
-    ]
-    every = flat_fields(subject.parsed.job.manifest.extra)
-    return [(name, value[:200]) for name, value in every.items() if any(_names(name, word) for word in words)]
-
-
-def _names(name: str, word: str) -> bool:
-    parts = name.casefold().replace("-", "_").replace(".", "_").split("_")
-    return word in parts or (len(word) > 3 and any(part.startswith(word) for part in parts))

@@ -6,7 +6,7 @@ from bot.ask.savings import INTERVAL, LOADED, Savings, begun, savings
 from bot.ask.subject import Subject
 from bot.note.claim import ClaimUse
 from bot.text import wording
-from core.answer.search import seek
+from core.answer.search import seek, tell
 from core.history.attempt import Attempt
 from core.history.job_attempts import attempts_of
 from core.live.findings import duration
@@ -75,7 +75,9 @@ def lost(subject: Subject, _question: Question) -> Lines:
         return [cited(joined(_since(attempts[-1], last), _shards(saved, done[-1]))), *lines[:2]]
     every = parsed.job.manifest.checkpoint_every
     planned = f" job.json tells of one every {every:,} iterations." if every else ""
-    reached = f" The last complete iteration is {last:,}." if last is not None else " No iteration was completed."
+    reached = (
+        f" The last complete iteration is {last:,}." if last is not None else " No line counts complete iterations."
+    )
     if saved.step is not None and last is not None:
         saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
         failed = "It failed in the stage of saving, so this one is doubtful." if saving else ""
@@ -90,12 +92,22 @@ def lost(subject: Subject, _question: Question) -> Lines:
     found, steps = begun(subject)
     if found.lines:
         return [cited(_begun(steps, last) or f"{_ONLY_BEGUN}.{reached}{planned}"), *quoted(found, 3)]
-    again = ""
+    return _none_known(subject, f"{reached}{planned}")
+
+
+def _none_known(subject: Subject, reached: str) -> Lines:
+    """That no line is known to report a saving, with the lines whose words may mean one; what is lost without any."""
+    parsed, says = subject.parsed, f"No line reports a saved checkpoint in words that are known here{{}}.{reached}"
+    kinds = [at for at, terms in enumerate(subject.messages) if "=checkpoint" in terms]
+    rows = [row for mine in parsed.table.rows_of(kinds).values() for row in mine.tolist()]
+    if rows:  # "policy stored": no report that is known, and no reason to deny one
+        may = tell(parsed, rows, "a word that may mean a saving", latest=True)
+        return [cited(says.format("; some may tell of one")), *quoted(may, 3)]
+    last, interval = parsed.iterations.last, seek(parsed, [INTERVAL], "an interval of saving")
     if last is not None and parsed.job.manifest.total_iterations != last:
-        again = f" Unless one was loaded, all {wording.counted(last, 'iteration')} are lost."
-    interval = seek(parsed, [INTERVAL], "an interval of saving")
-    sentences = [cited(f"No line tells of a checkpoint that was saved.{reached}{again}{planned}")]
-    return [*sentences, *quoted(interval, 1), *quoted(seek(parsed, [LOADED], "a checkpoint that was loaded"), 1)]
+        says += f" If none was saved or loaded, all {wording.counted(last, 'iteration')} are lost."
+    loaded = seek(parsed, [LOADED], "a checkpoint that was loaded")
+    return [cited(says.format("")), *quoted(interval, 1), *quoted(loaded, 1)]
 
 
 def _named(step: int, last: int) -> str:

@@ -5,19 +5,21 @@ Of the job, of who is named, at an iteration or a clock, first, last, highest or
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
+from bot.ask.about_events import stop_words
 from bot.ask.about_jobs import good_job
 from bot.ask.fact_picker import Picker
-from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, found_values
+from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, compares, found_values
 from bot.ask.named_values import NamedValue
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.trends import trend_of
-from bot.ask.wanted_value import asks
+from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.job_lookup import found_rows
@@ -34,23 +36,28 @@ _ELSEWHERE = (
     "verdict", "sure", "suspect", "blame", "next", "restart", "drain", "others", "approved", "missing", "harmless",
     "read", "clocks", "stacks", "around", "jobs",
 )  # fmt: skip
+_UNIT = re.compile(r"(?<=[0-9]) ?[A-Za-z%][A-Za-z/%]{0,8}$")
 _DAY = 86_400_000_000  # microseconds
 
 
-def told_values(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> Lines:
+def told_values(
+    picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True, enough: float = TELLS
+) -> Lines:
     """The value that a question asks for by name, with its line; empty where none has such a name or none is wanted.
 
     Args:
         intents: that were answered, and whether the question surely has the first of them.
         first_sentence: the first sentence of that answer; what it tells is not told again.
+        enough: share of the weight of the question's words that a name must hold.
     """
     subject, question = picker.subject, picker.question
     if question.quoted or question.ids or {*intents} & {"own_code", "ticket"} or not _wants_value(question):
         return []
-    elsewhere = sure and bool(intents) and intents[0] in _ELSEWHERE
+    wants_other = bool(intents) and (intents[0] in _ELSEWHERE or (intents[0] == "lost" and not _of_saving(question)))
+    elsewhere = sure and wants_other
     if elsewhere and len(asked_words(picker)) < _TELLING:
         return []
-    enough = SURELY if elsewhere else TELLS
+    enough = SURELY if elsewhere else enough
     found, *alike = found_values(picker, enough) or [[]]
     if not found or _is_known(picker, found[-1].named, first_sentence):
         return []
@@ -60,6 +67,11 @@ def told_values(picker: Picker, intents: Sequence[str], first_sentence: str = ""
         parts = [_sentences(subject, question, _of_moment(subject, question, item))[0] for item in (found, *alike)]
         lines = [cited(joined(*parts))]
     return [*lines, *_others(picker, found), *_line(subject, question, chosen)]
+
+
+def _of_saving(question: Question) -> bool:
+    """Whether a value of a saving itself is asked for: how long it took, or where it is."""
+    return Wanted.HOW_LONG in wanted(question) or "where" in question.plain.split()
 
 
 def _is_known(picker: Picker, named: NamedValue, first_sentence: str) -> bool:
@@ -103,11 +115,11 @@ def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) ->
         return there or found
     if spoken := SPOKEN_CLOCK.search(question.text):
         moment = (int(spoken[1]) * 3600 + int(spoken[2]) * 60 + int(spoken[3] or 59)) * 1_000_000
-        until = [item for item in found if int(table.time[item.row]) % _DAY <= moment + 999_999]
-        return until[-1:] or found
+        return [item for item in found if int(table.time[item.row]) % _DAY <= moment + 999_999][-1:] or found
     sign = wording.first_sign(subject.diagnosis)
     if sign is not None and asks(question, "before"):
-        return [item for item in found if int(table.time[item.row]) <= sign] or found
+        until = {item.who: item for item in found if int(table.time[item.row]) <= sign}  # the last one of each speaker
+        return list(until.values()) or found
     if sign is not None and asks(question, "after"):
         return [item for item in found if int(table.time[item.row]) > sign] or found
     return found
@@ -116,34 +128,98 @@ def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) ->
 def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -> list[str]:
     """One value, one of each speaker, or how it went."""
     name = chosen[-1].named.name
-    values = [item.named.value for item in chosen]
+    name = "that" if name in stop_words() else name  # "wrote ... in 530 ms"
     by_who: dict[str, list[FoundValue]] = {}
     for item in chosen:
         by_who.setdefault(item.who, []).append(item)
-    numbers = [item.named.number for item in chosen]
-    if len(set(values)) == 1:
+    if len({item.named.value for item in chosen}) == 1:
         who = wording.names(by_who, 3, 80) if len(by_who) < len(subject.parsed.nodes) or len(by_who) == 1 else ""
-        of = f" ({who})" if who else ""
-        return [cited(f"{name}: {values[0]}{of}{_when(subject, chosen) if len(chosen) == 1 else ''}.")]
-    if asks(question, "extreme") and all(number is not None for number in numbers):
-        which, item = "lowest" if asks(question, "lowest") else "highest", _shown(question, chosen)
-        return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
+        of, when = f" ({who})" if who else "", _when(subject, chosen) if len(chosen) == 1 else ""
+        return [cited(f"{name}: {chosen[0].named.value}{of}{when}.")]
+    if all(item.named.number is not None for item in chosen) and (told := _numbers(subject, question, name, by_who)):
+        return told
     if all(len({item.named.value for item in own}) == 1 for own in by_who.values()) or len(chosen) == len(by_who):
-        owners: dict[str, list[str]] = {}
-        for who, mine in by_who.items():
-            owners.setdefault(mine[0].named.value, []).append(who or "nobody named")
-        few = sorted(owners.items(), key=lambda item: (len(item[1]), natural(item[0])))
-        own = [f"{value} ({wording.names(who, 4, 80)})" for value, who in few]
-        more = f"; and {len(own) - MAX_TOLD} more" if len(own) > MAX_TOLD else ""
-        return [cited(f"{name}: {', '.join(own[:MAX_TOLD])}{more}.")]
+        return [_of_each(name, by_who)]
     if len(chosen) <= FEW:
+        if asks(question, "final"):
+            chosen = [chosen[-1], *(item for item in chosen[:-1] if item.who != chosen[-1].who)]
         listed = "; ".join(f"{item.named.value}{_by(item)}{_when(subject, [item])}" for item in chosen)
         return [cited(f"{name}: {listed}.")]
-    if all(number is not None for number in numbers):
+    if all(item.named.number is not None for item in chosen):
         return _course(subject, question, name, by_who)
     last = _shown(question, chosen)
     which = "first" if last is chosen[0] else "last"
     return [cited(f"{name}, the {which} one: {last.named.value}{_by(last)}{_when(subject, [last])}.")]
+
+
+def _numbers(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:
+    """Numbers as a question wants them: their middle, an extreme, a rise, beside others; empty where it wants none."""
+    every = [item for mine in by_who.values() for item in mine]
+    if asks(question, "mean") or (asks(question, "each") and len(every) > len(by_who) > 1):
+        return [_middle(question, name, by_who)]
+    if asks(question, "extreme"):
+        which, item = "lowest" if asks(question, "lowest") else "highest", _shown(question, every)
+        return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
+    if asks(question, "rises") and (rise := _rise(subject, name, by_who)):
+        return [rise, *_course(subject, question, name, by_who)]
+    if len(every) > len(by_who) > 1 and (compares(question) or question.nodes):
+        return [_beside(subject, question, name, by_who), *_course(subject, question, name, by_who)]
+    return []
+
+
+def _of_each(name: str, by_who: dict[str, list[FoundValue]]) -> str:
+    """The one value of each speaker, those of fewest first."""
+    owners: dict[str, list[str]] = {}
+    for who, mine in by_who.items():
+        owners.setdefault(mine[0].named.value, []).append(who or "nobody named")
+    few = sorted(owners.items(), key=lambda item: (len(item[1]), natural(item[0])))
+    own = [f"{value} ({wording.names(who, 4, 80)})" for value, who in few]
+    more = f"; and {len(own) - MAX_TOLD} more" if len(own) > MAX_TOLD else ""
+    return cited(f"{name}: {', '.join(own[:MAX_TOLD])}{more}.")
+
+
+def _middle(question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
+    """The mean, or the median where that is asked, of all and of each speaker, with their unit."""
+    how, of = ("median", np.median) if "median" in question.plain else ("mean", np.mean)
+    every = [item.named.number or 0.0 for mine in by_who.values() for item in mine]
+    unit = _UNIT.search(next(iter(by_who.values()))[0].named.value)
+    unit_text = unit[0] if unit else ""
+    own = {who: float(of([item.named.number or 0.0 for item in mine])) for who, mine in by_who.items()}
+    listed = ", ".join(f"{who or 'nobody named'} {value:.4g}{unit_text}" for who, value in list(own.items())[:MAX_TOLD])
+    each = f"; {listed}" if len(own) > 1 else ""
+    return cited(
+        f"{name}: {float(of(every)):.4g}{unit_text} is the {how} of {wording.counted(len(every), 'value')}{each}."
+    )
+
+
+def _beside(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
+    """The last value of who is named, else of the highest, beside what the others told at about that time."""
+    ends = {who: mine[-1] for who, mine in by_who.items()}
+    named = [who for who in ends if any(who.endswith(node) for node in question.nodes)]
+    first = named[0] if named else max(sorted(ends, key=natural), key=lambda who: ends[who].named.number or 0.0)
+    time = int(subject.parsed.table.time[ends[first].row])
+    near = {
+        who: min(mine, key=lambda item: abs(int(subject.parsed.table.time[item.row]) - time)).named.value
+        for who, mine in sorted(by_who.items(), key=lambda item: natural(item[0]))
+        if who != first
+    }
+    others = ", ".join(f"{who} {value}" for who, value in list(near.items())[:MAX_TOLD])
+    return cited(f"{name} of {first}: {ends[first].named.value}{_when(subject, [ends[first]])}; about then {others}.")
+
+
+def _rise(subject: Subject, name: str, by_who: dict[str, list[FoundValue]]) -> str:
+    """Between which two places a number rose most, and whose."""
+    steps = [
+        ((after.named.number or 0.0) - (before.named.number or 0.0), who, before, after)
+        for who, mine in by_who.items()
+        for before, after in pairwise(mine)
+    ]
+    if not steps:
+        return ""
+    _, who, before, after = max(steps, key=lambda step: step[0])
+    on = f" on {who}" if len(by_who) > 1 else ""
+    places = "; ".join(f"{item.named.value}{_when(subject, [item])}" for item in (before, after))
+    return cited(f"{name} rose most{on}: {places}.")
 
 
 def _course(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:

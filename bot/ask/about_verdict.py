@@ -1,6 +1,7 @@
 """Answers from the verdict: what happened, how sure that is, whose fault, what is missing, who vouches for it."""
 
 from bot.ask.about_jobs import argument_line
+from bot.ask.facts_errors import place_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, raw
 from bot.ask.subject import Subject
@@ -39,10 +40,14 @@ def verdict(subject: Subject, _question: Question) -> Lines:
         sentences.append(cited(cause.says, *cause.cites[:2]))
     elif diagnosis.why:
         sentences.append(cited(" ".join(map(wording.sentence, diagnosis.why[:2]))))
+    place = place_of(subject, subject.leading) if subject.leading and sure else None
+    if place is not None and place.own:
+        sentences.append(cited(f"It came from {place.says}.", *ids[:1]))
     if diagnosis.scope is Scope.JOB and (changed := argument_line(subject)):
         sentences.append(changed)
     if subject.leading:
-        sentences += raw(subject.leading.lines, 1)
+        roots = [event for event in diagnosis.events if event.role is Role.ROOT and event is not subject.leading]
+        sentences += raw(roots[0].lines[-1:] if roots and sure else subject.leading.lines, 1)
     if diagnosis.next:
         sentences.append(cited(f"Next: {wording.next_line(diagnosis.next)}"))
     return sentences

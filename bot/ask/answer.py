@@ -4,29 +4,33 @@ A model may choose what is answered; every word of the answer is code's, or stan
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 from typing import Literal
 
 from bot.ask.about_events import BY_NOBODY, names_error
-from bot.ask.about_lines import find, in_evidence
-from bot.ask.about_measures import measure_of
-from bot.ask.about_numbers import NOT_LOGGED, asks_pace
+from bot.ask.about_lines import find
+from bot.ask.about_numbers import numbers
+from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
 from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.about_unlogged import refused
+from bot.ask.about_values import told_values
 from bot.ask.chatter import is_chatter
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.complete_answer import completed, from_facts, nearest
+from bot.ask.fact_picker import Picker
+from bot.ask.find_values import asked_words
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
 from bot.ask.question import Question, read_question
-from bot.ask.question_parts import parts_of
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines
+from bot.ask.question_parts import begins_as_question, clause_of, listed_of, parts_of
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
-from bot.ask.unknown import NOT_A_QUESTION, NOT_OF_THE_JOB, NOTHING_HOLDS, with_offers
+from bot.ask.terms import same
+from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, with_offers
 from bot.ask.wanted_value import asks, asks_if_cause
 from bot.chat.model import ChatModel, Usage
 
@@ -40,46 +44,18 @@ _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
 FACTS = "facts"  # no intent either: what no intent answers is answered from all that is known
 NEAREST = "nearest"  # no intent either: the line that holds most of the question's words, which is no answer
 UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom logged, known by its words
-# What a question is about by a single word of it, where nothing else tells; the first that fits
-_BY_WORDS = {
-    "lost": ("checkpoint", "saved", "lost"),
-    "restart": ("restart", "resubmit", "requeue", "rerun", "relaunch", "resume"),
-    "sure": ("confiden", "certain", "sure"),
-    "ended": ("exit", "signal", "kill"),
-    "verdict": ("why", "cause", "reason", "summar"),
-    "next": ("fix", "solve", "help", "check"),
-}
-# Intents that may be asked with the name of a number ("would more memory help"); any other asks for the number itself
-_BESIDE_NUMBERS = (
-    "numbers", "harmless", "restart", "changed", "blame", "presence", "compare", "explain", "sure", "next", "find",
-    "verdict", "before", "missing", "setup", "read", "began", "reached", "lost", "restart", "changed",
-)  # fmt: skip
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
-    "ticket": "ticket",
-    "own_code": "own_code",
-    "slow_since": "numbers",
-    "alive": "hung",
-    "any_other": "others",
-    "by_whom": "ended",
-    "order": "order",
-    "hung": "hung",
-    "lost": "lost",
-    "source": "last",
-}
+    "ticket": "ticket", "own_code": "own_code", "slow_since": "numbers", "alive": "hung", "any_other": "others",
+    "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
+}  # fmt: skip
 _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
-_OF_ANYBODY = (
-    "last",
-    "setup",
-    "reached",
-    "presence",
-    "find",
-)  # intents that any question with a node's name looks like
+_OF_ANYBODY = ("last", "setup", "reached", "presence", "find")  # that any question with a node's name looks like
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
-_UNITS = ("rank", "node", "machine", "host", "worker", "gpu", "process", "pod")
+MAX_NAME = 5  # words of a value's name with its place, "val loss at step 500"
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
 
@@ -116,51 +92,109 @@ def ask(
         classifier: by which code sees what a question wants; without it letters alone decide.
     """
     jobs = [manifest.job_id for manifest in subject.beside.manifests()]
-    asked = read_question(question, subject.parsed.nodes, jobs, subject.parsed.job.id)
-    asked = with_meant(asked, subject)
+
+    def read(text: str) -> Question:
+        return with_meant(read_question(text, subject.parsed.nodes, jobs, subject.parsed.job.id), subject)
+
+    learnt = classifier or by_letters()
+    asked = read(question)
     if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
         return Reply(tuple(with_offers(NOT_A_QUESTION, subject)), answered=False)
-    if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
-        refusal := refused(subject, asked)
-    ):
-        beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
-        return Reply(tuple((*refusal.lines, *beside)[:MAX_ANSWER_LINES]), (UNLOGGED,), answered=refusal.answered)
     choice = choose(asked, subject, model, thread=thread) if model else Choice()
     if choice.intent:
         lines = ANSWERS[choice.intent][1](subject, choice.question or asked)
         if lines:
-            return _reply(lines, (choice.intent,), choice, model)
-    learnt = classifier or by_letters()
-    guesses = learnt.guesses(asked.plain)
-    parts = [(part, learnt.guesses(part.plain)[0]) for part in parts_of(asked)]
-    lines, intents = by_code(asked, subject, guesses, parts)
-    if not lines:
-        top = guesses[0].intent if guesses[0].margin >= SURE else ""
-        says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
-        return Reply(
-            tuple(with_offers(says, subject)), answered=False, unavailable=choice.unavailable, usage=choice.usage
-        )
-    return _reply(lines, intents, choice, model)
+            return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
+    parts = [_part(part, subject, learnt, clause_of(part, read)) for part in _parts(asked, subject, read)]
+    known = [part for part in parts if part.intents]
+    if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
+        known.append(_part(asked, subject, learnt, clause_of(asked, read)) if len(parts) > 1 else parts[0])
+    return _reply(_joined(known), choice, model)
 
 
-def by_code(
-    asked: Question,
-    subject: Subject,
-    guesses: Sequence[IntentGuess],
-    parts: Sequence[tuple[Question, IntentGuess]] = (),
-) -> tuple[Lines, tuple[str, ...]]:
-    """Lines and intents, without a model: the diagnosis first, then evidence and lines by the question's own words.
+@dataclass(frozen=True, slots=True)
+class AnsweredPart:
+    """The answer to one question: its lines, the intents that were answered, whether it was."""
+
+    lines: Lines
+    intents: tuple[str, ...] = ()
+    answered: bool = True
+
+
+def _parts(asked: Question, subject: Subject, read: Callable[[str], Question]) -> list[Question]:
+    """The questions in a question; of a list as "final loss and eval score" only where lines tell a value of each."""
+    parts = parts_of(asked, read)
+    if not parts and not _of_way(asked):
+        listed = listed_of(asked, read)
+        values = [_values(Picker(subject, part)) for part in listed]
+        both = values and values[0] and (values[1] or begins_as_question(listed[1].text)) and _is_short(listed[0])
+        parts = listed if both and values[0] != values[-1] else [asked]
+    parts = parts or [asked]
+    rest = [
+        node
+        for node in subject.parsed.nodes
+        if node not in {*asked.nodes, *(subject.home.get(rank) for rank in asked.ranks)}
+    ]
+    alone = len(parts) > 1 and bool(asked.nodes or asked.ranks)
+    return [
+        replace(part, nodes=tuple(rest)) if alone and asks(part, "beside") and not part.nodes else part
+        for part in parts
+    ]
+
+
+def _is_short(part: Question) -> bool:
+    """Whether a part is the name of a value and no statement."""
+    return begins_as_question(part.text) or len(part.text.split()) <= MAX_NAME
+
+
+def _values(picker: Picker) -> Lines:
+    """The value that a part of a list asks for, if all of its words are known here."""
+    known = all(any(picker.often[term] for term in (word, *same(word))) for word in asked_words(picker))
+    return told_values(picker, ())[:1] if known else numbers(picker.subject, picker.question) or ()
+
+
+def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Question | None) -> AnsweredPart:
+    """The answer to one question by code: a refusal of what is seldom logged, else from all that is known.
 
     Args:
-        parts: the questions in the question, each with the likeliest of its intents.
+        clause: what is asked behind a statement, which may tell better than the whole what is wanted.
     """
+    if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
+        refusal := refused(subject, asked)
+    ):
+        beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
+        says, *shown = refusal.lines
+        offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
+        return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
+    guesses = max((learnt.guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
+    lines, intents = by_code(asked, subject, guesses)
+    if lines:
+        return AnsweredPart(lines, intents, not _is_denied(lines, intents))
+    top = guesses[0].intent if guesses[0].margin >= SURE else ""
+    says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
+    return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
+
+
+def _joined(parts: Sequence[AnsweredPart]) -> AnsweredPart:
+    """The first line of each part, then their others in turn; of parts without an answer only that there is none."""
+    if len(parts) == 1:
+        return parts[0]
+    firsts = [part.lines[0] for part in parts]
+    rest = [part.lines[1:] if part.intents else () for part in parts]
+    others = [line for lines in zip_longest(*rest) for line in lines if line]
+    intents = tuple(dict.fromkeys(intent for part in parts for intent in part.intents))
+    return AnsweredPart(tuple(dict.fromkeys((*firsts, *others))), intents, any(part.answered for part in parts))
+
+
+def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -> tuple[Lines, tuple[str, ...]]:
+    """Lines and intents, without a model: the diagnosis first, then evidence and lines by the question's own words."""
     sentences: list[str] = []
     intents: list[str] = []
     way = _of_way(asked)
-    for question, intent in chain([(asked, way)] if way else [], _wanted(asked, guesses, parts)):
+    for intent in chain([way] if way else [], _wanted(asked, guesses)):
         if intent in intents:
             continue
-        lines = _answer(intent, subject, question)
+        lines = _answer(intent, subject, asked)
         if not lines:
             continue
         new = [line for line in lines if line not in sentences]
@@ -175,39 +209,26 @@ def by_code(
         return (), ()
     if not asked.quoted and (lines := from_facts(subject, asked)):
         return lines, (FACTS,)
-    for name, answer in (("evidence", in_evidence), ("find", find)):
-        if lines := answer(subject, asked):
-            return lines, (name,)
+    if lines := find(subject, asked):
+        return lines, ("find",)
     strange = guesses[0].intent == ELSEWHERE and guesses[0].margin >= SURE
     lines = [] if strange else nearest(subject, asked)
     return (lines, (NEAREST,)) if lines else ((), ())
 
 
-def _wanted(
-    asked: Question, guesses: Sequence[IntentGuess], parts: Sequence[tuple[Question, IntentGuess]]
-) -> Iterator[tuple[Question, str]]:
-    """What is answered: what the parts surely ask where they ask several things, then what the whole asks."""
-    sure = [(part, _of_named(asked, guess.intent)) for part, guess in parts if guess.margin >= SURE]
-    sure = [(asked if intent in _OF_WORDS else part, intent) for part, intent in sure if intent in ANSWERS]
+def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
+    """The intents that are answered, by the question's words and by what it was taken for."""
     whole = _of_named(asked, guesses[0].intent) if guesses[0].margin >= SURE else ""
     if (asked.nodes or asked.ranks) and asked.says(*_ACCUSES) and guesses[0].intent in _OF_ANYBODY:
-        yield asked, "suspect"
-    several = {intent for _, intent in sure} - {whole}
-    if several and whole in ANSWERS and whole not in {intent for _, intent in sure}:
-        yield asked, whole
-    if several:
-        yield from sure
+        yield "suspect"
     if guesses[0].intent in _OF_WORDS and _EITHER.search(asked.plain):
-        yield asked, "blame"
+        yield "blame"
     if asks_pace(asked) and whole != "numbers":
-        yield asked, "numbers"
-    if not several and whole not in _BESIDE_NUMBERS and measure_of(asked) is not None:
-        yield asked, "numbers"
-        return
+        yield "numbers"
     for guess in _meant(asked, guesses):
-        yield asked, guess.intent
+        yield guess.intent
     if whole in _OF_UNITS and asked.says("doing", "busy"):
-        yield asked, "stacks"
+        yield "stacks"
 
 
 def _of_way(asked: Question) -> str:
@@ -234,8 +255,7 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
         return lines
     if intent == "numbers" and topic_of(asked) is topics()["oom"]:
         sentences = ANSWERS[intent][1](subject, asked) or []
-        denied = not sentences or sentences[0].startswith(NOT_LOGGED)
-        return [*sentences, *(presence(subject, asked) or [])] if denied else sentences
+        return sentences or presence(subject, asked)
     topic = topic_of(asked) if intent in _OF_TROUBLES else None
     if topic is not None and topic.special:
         found = presence(subject, asked) or []
@@ -269,20 +289,21 @@ def _by_names(asked: Question) -> list[IntentGuess]:
     topic = topic_of(asked)
     if topic is not None and topic.special:
         return [IntentGuess("presence", LEAST)]
-    if asked.iterations:
-        return [IntentGuess("reached", LEAST)]
-    if asked.says("which", "who", "whose") and asked.says(*_UNITS):
-        return [IntentGuess("suspect", LEAST)]
-    return [IntentGuess(intent, LEAST) for intent, stems in _BY_WORDS.items() if asked.says(*stems)][:1]
+    return [IntentGuess("reached", LEAST)] if asked.iterations else []
 
 
-def _reply(lines: Lines, intents: tuple[str, ...], choice: Choice, model: ChatModel | None) -> Reply:
-    name = model.name if model else ""
-    sentences = tuple(line for line in lines if line)[:MAX_ANSWER_LINES]
-    denied = (
-        sentences[0].startswith(BY_NOBODY)
+def _is_denied(sentences: Lines, intents: Sequence[str]) -> bool:
+    """Whether an answer says that there is none."""
+    first = sentences[0]
+    return (
+        first.startswith((BY_NOBODY, NOT_KNOWN))
         or intents[0] == NEAREST
-        or (intents[0] in _OF_LINES and sentences[0].startswith(("No line", "No log")))
-        or (intents[0] == "numbers" and sentences[0].startswith(NOT_LOGGED))
+        or (intents[0] in _OF_LINES and first.startswith(("No line", "No log")))
     )
-    return Reply(sentences, intents, "logs", name, choice.usage, unavailable=choice.unavailable, answered=not denied)
+
+
+def _reply(part: AnsweredPart, choice: Choice, model: ChatModel | None) -> Reply:
+    name, lines = model.name if model else "", tuple(filter(None, part.lines))[:MAX_ANSWER_LINES]
+    return Reply(
+        lines, part.intents, model=name, usage=choice.usage, unavailable=choice.unavailable, answered=part.answered
+    )

@@ -6,49 +6,35 @@ from collections.abc import Sequence
 from bot.ask.about_exits import asked_code
 from bot.ask.about_values import told_values
 from bot.ask.arguments import apart_line
+from bot.ask.durations import lengths
 from bot.ask.fact import Fact
 from bot.ask.fact_picker import Picker
 from bot.ask.facts_errors import named_in
 from bot.ask.facts_settings import facts_of_optimizer
-from bot.ask.hypothesis import remedy, stance
+from bot.ask.first_sentence import lacking, put_right
+from bot.ask.hypothesis import stance
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
+from bot.ask.units_beside import slower
 from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
+from core.live.findings import duration
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
 _NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
 _NEAREST = f"{NOT_KNOWN}: no line answers that for certain. Nearest by its words, and what I can answer here:"
+SECOND = 1_000_000
 BESIDE = 2  # facts that stand beside an answer
 FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
 _HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
-_WHOLE = (
-    "ticket",
-    "own_code",
-    "before",
-    "jobs",
-    "compare",
-    "approved",
-    "read",
-    "missing",
-    "sure",
-    "clocks",
-    "pair",
-)  # need nothing beside
-_GENERIC = (
-    "setup",
-    "find",
-    "presence",
-    "count",
-    "last",
-    "numbers",
-    "explain",
-    "reached",
-)  # answered by names and words alone
+_WHOLE = (  # need nothing beside
+    "ticket", "own_code", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
+)  # fmt: skip
+_GENERIC = ("setup", "find", "presence", "count", "last", "numbers", "explain", "reached")  # by names and words alone
 _TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
 
@@ -66,12 +52,17 @@ def completed(
         if whole
         else [fact for fact in picker.beside([*sentences, *_lines(instead)]) if fact not in instead][:BESIDE]
     )
-    stands = "" if any(intent in _HAVE_STANCE for intent in intents) else stance(subject, question)
-    stands = stands or remedy(subject, question)
+    has = any(intent in _HAVE_STANCE for intent in intents) and not asks(question, "predicts")
+    stands = "" if has else stance(subject, question)
     lead = [stands] if stands else []
-    if not lead and asked_code(question) is None and any(intent in _GENERIC for intent in intents):
-        instead = instead or picker.better(sentences)[:1]
-    lead += told_values(picker, intents, sentences[0], sure=sure)
+    generic = not sure or any(intent in _GENERIC for intent in intents)
+    if not lead and not instead and generic and asked_code(question) is None:
+        instead = picker.better(sentences)[:1]
+    lead += told(picker, intents, sentences[0], sure=sure)
+    if instead and not lead and not sure and (lacks := lacking(picker, _lines(instead))):
+        lead = [lacks]
+    if lead:  # what is told is not denied behind it
+        sentences = [line for line in sentences if not is_denial(line)]
     first = [
         *lead,
         *_lines(instead),
@@ -80,10 +71,58 @@ def completed(
         *sentences[1:2],
         *_lines(beside),
     ]
-    lines = list(dict.fromkeys([*first, *sentences[1:]]))[:MAX_ANSWER_LINES]
+    lines = put_right(picker, list(dict.fromkeys([*first, *sentences[1:]])), intents)[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
         lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
+
+
+def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
+    """Values that the lines hold and the question asks for: lengths of time, units beside each other, by name."""
+    subject, question = picker.subject, picker.question
+    if asked_code(question) is not None:
+        return []
+    compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
+    if compared and (beside := slower(picker)):
+        return list(beside)
+    long = Wanted.HOW_LONG in wanted(question)
+    if long and asks(question, "remaining") and (rest := remaining(subject)):
+        return [rest]
+    values = list(told_values(picker, intents, first_sentence, sure=sure))
+    if long and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
+        return list(took)
+    return values
+
+
+def remaining(subject: Subject) -> str:
+    """How long the iterations that were left would have taken, and all of them; empty where no pace is known."""
+    iterations = subject.parsed.iterations
+    last, total, course = iterations.last, iterations.total, iterations.course
+    if last is None or total is None or not 0 < last < total or len(course) < 2:
+        return ""
+    spent = (int(course.times[-1]) - int(course.times[0])) / SECOND  # with evaluations and savings between
+    done = int(course.numbers[-1]) - int(course.numbers[0])
+    if done <= 0 or spent <= 0:
+        return ""
+    each, left = spent / done, total - last
+    says = (
+        f"At its pace until the end, {duration(each)} an iteration with all pauses, the {left:,} iterations that were "
+    )
+    says += (
+        f"left of {total:,} would have taken about {duration(each * left)}, all of them about {duration(each * total)}"
+    )
+    return cited(f"{says}; starting up comes on top.")
+
+
+def is_denial(line: str) -> bool:
+    """Whether a line of an answer says that something is not there or not known."""
+    return _DENIES.match(line) is not None
+
+
+_DENIES = re.compile(
+    r"No (?:line|log|checkpoint|stacks)\b|Nothing\b|None of\b|There (?:is|are) no\b"
+    r"|The logs (?:do not|hold no|count no)\b"
+)
 
 
 def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
@@ -94,7 +133,7 @@ def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
 def from_facts(subject: Subject, question: Question) -> list[str]:
     """The lines of the facts that answer a question; none where none does."""
     picker = Picker(subject, question)
-    facts, named = picker.answering()[:FACTS], told_values(picker, ())
+    facts, named = picker.answering()[:FACTS], told(picker, ())
     lines = list(dict.fromkeys([*named, *_lines(facts)]))[:MAX_ANSWER_LINES]
     stands = stance(subject, question)
     if not lines:

@@ -74,43 +74,10 @@ def _glossary() -> dict[str, dict[str, str]]:
     return tomllib.loads(package_files("bot.ask").joinpath("glossary.toml").read_text(encoding="utf-8"))
 
 
-_ENGLISH_TOO = frozenset(
-    [
-        "such",
-        "stand",
-        "bis",
-        "los",
-        "also",
-        "dir",
-        "an",
-        "die",
-        "den",
-        "was",
-        "war",
-        "er",
-        "es",
-        "im",
-        "still",
-        "los",
-        "normal",
-        "code",
-        "gpu",
-        "phase",
-        "jobs",
-        "lag",
-        "lief",
-        "hat",
-        "so",
-        "um",
-        "mal",
-    ]
-)
-
-
 def is_german(words: Sequence[str]) -> bool:
     """Whether any word is German and no English one."""
-    german = _glossary()["german"]
-    return any((word in german and word not in _ENGLISH_TOO) or _stem(word) for word in words)
+    german, english = _glossary()["german"], _glossary()["search"]["english_too"].split()
+    return any((word in german and word not in english) or _stem(word) for word in words)
 
 
 def _stem(word: str) -> str:

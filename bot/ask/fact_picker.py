@@ -27,7 +27,6 @@ LACKED = 0.4  # that a fact must hold which has the kind of value that the answe
 BESIDE = 0.65  # of what the answer so far leaves open, for a fact to stand beside it
 OPEN = 0.35  # that an answer must leave open for anything to stand beside it
 FAR = 0.35  # of the weight of the words that a fact must hold more than an answer by names to come before it
-MAX_MESSAGES = 20_000  # kinds of messages whose words are compared
 MAX_TRIED = 6  # kinds of messages whose lines are read
 NAMED, OTHER = 0.25, 0.4  # more where a fact is about who is named, less where it is about others alone
 MEANT = 1.0  # more where it is about an address or an exit code that the question names
@@ -56,7 +55,8 @@ class Picker:
 
     def holding(self, kind: Wanted) -> list[Fact]:
         """Facts that hold a kind of value which an answer lacks; fewer of the question's words are enough for them."""
-        return [fact for fact in self._best(self.words, LACKED) if holds(self.subject, kind, fact.as_lines)]
+        found = [fact for fact in self._best(self.words, LACKED) if holds(self.subject, kind, fact.as_lines)]
+        return sorted(found, key=lambda fact: not fact.says)  # any line of a log has a clock and a name
 
     def beside(self, lines: Sequence[str]) -> list[Fact]:
         """Facts about what the question speaks of and these lines do not."""
@@ -87,10 +87,10 @@ class Picker:
         """All facts of the job that the question may be answered from."""
         return list(sheet(self.subject, self.question))
 
-    @cached_property
+    @property
     def messages(self) -> list[frozenset[str]]:
         """The terms of each kind of message."""
-        return [terms_of(template.sample) for template in self.subject.parsed.table.templates[:MAX_MESSAGES]]
+        return self.subject.messages
 
     @cached_property
     def often(self) -> Counter[str]:

@@ -6,20 +6,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from bot.ask.about_exits import codes_of, described, means, signal_of
-from bot.ask.about_measures import of_series
 from bot.ask.fact import Fact
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer.line_measurements import measured
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.naming import natural
 
 SECOND = 1_000_000
-SLOW_FIRST = (
-    3  # medians of a step: a first step as slow is warm-up, compilation and allocation, as every framework has it
-)
 
 
 def facts_of_course(subject: Subject) -> Iterator[Fact]:
@@ -38,24 +33,6 @@ def facts_of_course(subject: Subject) -> Iterator[Fact]:
         )
     if last != NO_TIME:
         yield Fact(f"The last line of all came at {clock(last)}.", topic="when end over dead whole job finished down")
-
-
-def facts_of_first_step(subject: Subject) -> Iterator[Fact]:
-    """A first step that is slower than the others, which says nothing."""
-    numbers_by_name = [
-        (series.name, series.iterations[0], series.values)
-        for series in subject.parsed.iterations.series
-        if "time" in series.name
-    ]
-    if not numbers_by_name:
-        found = measured(subject.parsed, of_series()["time"].value)
-        numbers_by_name = [(found.name.strip() or "time", 1, tuple(found.values.tolist()))] if len(found) else []
-    for name, iteration, values in numbers_by_name[:1]:
-        usual = float(np.median(values))
-        if len(values) > SLOW_FIRST and usual > 0 and values[0] > SLOW_FIRST * usual:
-            says = "No sign of the fault: a first step is slow nearly always (warm-up, compilation, caches). "
-            says += f"Iteration {iteration:,} took {values[0]:g}, the others {usual:g} ({name}, median)."
-            yield Fact(says, topic="first step slow took needed seconds early warning start warm then half long sec")
 
 
 def facts_of_ends(subject: Subject) -> Iterator[Fact]:

@@ -12,7 +12,7 @@ from bot.ask.facts_lines import rows_meant
 from bot.ask.named_values import NamedValue, values_in
 from bot.ask.question import Question
 from bot.ask.subject import Subject
-from bot.ask.terms import same, terms_of
+from bot.ask.terms import same, stem_of, terms_of
 from bot.ask.wanted_value import Wanted, asks, wanted, way_of
 from core.answer.job_lookup import by_time
 from core.answer.search import rows_of_lines, seek
@@ -63,10 +63,15 @@ def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
     near, values_near = _near(picker) if best < CERTAIN else (0.0, [])
     if near >= enough and near > best:
         return [values_near]
-    for score, event, name in names:
+    varies = any(asks(picker.question, way) for way in ("extreme", "rises", "moves"))
+    for place, (score, event, name) in enumerate(names):
         if score < enough:
             return []
-        if chosen := _values_under(picker.subject, picker.question, event, name):
+        chosen = _values_under(picker.subject, picker.question, event, name)
+        same_all = varies and len({item.named.value for item in chosen}) < 2  # which has no highest and no course
+        if same_all and place + 1 < len(names) and names[place + 1][0] >= enough:
+            continue
+        if chosen:
             alike = [other for near, kind, other in names if kind == event and near == score and other != name]
             return [
                 chosen,
@@ -97,25 +102,12 @@ def _names(picker: Picker) -> list[tuple[float, int, str]]:
 
 def _may_be(question: Question, named: NamedValue) -> bool:
     """Whether a value may be what is asked for: no step by which lines count, no word where a count is wanted."""
-    counts = named.number is not None or Wanted.HOW_MANY not in wanted(question)
-    return counts and named.name.split(" ")[-1].casefold() not in _STEPS
+    is_number = Wanted.HOW_MANY in wanted(question) or any(asks(question, way) for way in ("mean", "extreme", "rises"))
+    counts = named.number is not None or not is_number
+    return counts and not _STEPS & set(same(stem_of(named.name.split(" ")[-1].casefold())))
 
 
-_STEPS = (
-    "iteration",
-    "iter",
-    "it",
-    "step",
-    "global_step",
-    "round",
-    "epoch",
-    "batch",
-    "upd",
-    "update",
-    "lineno",
-    "line",
-    "process",
-)
+_STEPS = frozenset(["=iteration", "epoch", "lineno", "line", "proc", "it"])  # what a line counts or numbers
 
 
 def _near(picker: Picker) -> tuple[float, list[FoundValue]]:
@@ -165,20 +157,37 @@ def asked_words(picker: Picker) -> frozenset[str]:
     return known if picker.weight(known) >= KNOWN * picker.weight(left) else left
 
 
-_WAYS = ("value", "rises", "moves", "extreme", "first", "before", "after", "good", "by_program")
-_GENERAL = "long big small large number took take taken report reported use used start end high low size value amount"
-_LENGTH = re.compile(r"[0-9] ?(?:[mun]?s|secs?|seconds|min|minutes|h|hours)$")
+_WAYS = (
+    "value",
+    "mean",
+    "final",
+    "each",
+    "rises",
+    "moves",
+    "extreme",
+    "first",
+    "before",
+    "after",
+    "good",
+    "by_program",
+)
+_GENERAL = (
+    "gpu step iteration iter update score result metric long big small large number took take taken report reported "
+    "use used start began begin end high low size value amount"
+)
+_LENGTH = re.compile(r"[0-9] ?(?:[mun\u00b5]?s|secs?|seconds|min|minutes|h|hours)$")
 _OF_TIME = re.compile(r"(?:^|[_ (])(?:ms|secs?|seconds|took|elapsed|duration|time)(?:$|[_ )])")
 
 
 def _implied(question: Question, named: NamedValue) -> float:
     """Part of the words of a line that count as those of a value's name, as it is of the kind that is asked for."""
-    long = Wanted.HOW_LONG in wanted(question) and _is_length(named)
+    long = Wanted.HOW_LONG in wanted(question) and is_length(named)
     path = named.kind == "path" and _FORMS[1][0].search(question.plain) is not None
     return 1.0 if long or path else 0.0
 
 
-def _is_length(named: NamedValue) -> bool:
+def is_length(named: NamedValue) -> bool:
+    """Whether a value is a length of time, by its unit or its name."""
     return _LENGTH.search(named.value) is not None or _OF_TIME.search(named.name) is not None
 
 
@@ -198,7 +207,9 @@ def _fit(question: Question, named: NamedValue) -> float:
             likely = named.kind in kinds or any(mark in named.value for mark in "/.")
             return FITS if likely else 0.0 if named.number is None else -FITS
     if Wanted.HOW_LONG in wanted(question):
-        return FITS if _is_length(named) else 0.0
+        return FITS if is_length(named) else 0.0
+    if any(asks(question, way) for way in ("final", "mean", "extreme")):
+        return -FITS if named.number is None else FITS
     return 0.0
 
 
@@ -208,11 +219,16 @@ def _narrow(words: frozenset[str], named: NamedValue) -> float:
     return len(own & known) / len(own) if own else 0.0
 
 
+def compares(question: Question) -> bool:
+    """Whether who is named is to be compared with others."""
+    return asks(question, "beside") or question.says("compar", "differ", "than", "versus", "vs")
+
+
 def _values_under(subject: Subject, question: Question, event: int, name: str) -> list[FoundValue]:
     """What the lines of a kind of message tell under a name: of who is named, by their clocks."""
     table, iterations = subject.parsed.table, subject.parsed.iterations
     every = table.rows_of([event]).get(event, np.zeros(0, np.intp))
-    whole = asks(question, "beside")
+    whole = compares(question)
     rows = by_time(table, every if whole else rows_meant(subject, every, question, at=False))
     rows = np.concatenate([rows[: MAX_ROWS // 2], rows[max(MAX_ROWS // 2, len(rows) - MAX_ROWS // 2) :]])
     texts = read_rows(subject.parsed.files, table, rows)

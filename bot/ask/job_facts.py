@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bot.ask.fact import Fact
-from bot.ask.facts_course import facts_of_addresses, facts_of_course, facts_of_ends, facts_of_first_step
+from bot.ask.facts_course import facts_of_addresses, facts_of_course, facts_of_ends
 from bot.ask.facts_errors import facts_of_errors
 from bot.ask.facts_progress import facts_of_progress
 from bot.ask.facts_settings import facts_of_settings
@@ -13,30 +13,15 @@ from bot.ask.subject import Subject
 from bot.note.claim import Claim
 
 _OTHERS = (
-    "good",
-    "healthy",
-    "ok",
-    "success",
-    "succeed",
-    "worked",
-    "complete",
-    "baseline",
-    "other",
-    "compare",
-    "finish",
-    "usual",
-    "normal",
-)
-
-_STEPS = ("step", "iter", "batch", "slow", "warm", "took")
+    "good", "healthy", "ok", "success", "succeed", "worked", "complete", "baseline", "other", "compare", "finish",
+    "usual", "normal",
+)  # fmt: skip
 
 
 def sheet(subject: Subject, question: Question) -> Iterator[Fact]:
     """The facts that may answer a question, the more telling kinds first."""
     yield from facts_of_errors(subject)
     yield from facts_of_course(subject)
-    if question.says(*_STEPS):
-        yield from facts_of_first_step(subject)
     yield from facts_of_progress(subject)
     yield from facts_of_ends(subject)
     yield from facts_of_units(subject, question)

@@ -15,7 +15,9 @@ _PART = re.compile(r"[a-z]{4,40}")
 
 
 def with_meant(question: Question, subject: Subject) -> Question:
-    """The question with the node that it means, if it names none."""
+    """The question with the node that it means, if it names none; without ranks where nobody knows who is which."""
+    if question.ranks and not subject.home and not subject.parsed.table.ranks:
+        question = replace(question, ranks=())
     if question.nodes or question.ranks or question.unknown:
         return question
     diagnosis, text = subject.diagnosis, question.text.casefold()

@@ -11,13 +11,13 @@ from bot.ask.terms import terms_of
 
 MAX_TEXT = 4_000  # characters of a line that are read; longer ones are command lines and printed settings
 MAX_WORDS = 8  # of a name: "number of parameters on tensor model parallel rank"
-_UNIT = r"(?:%|[ ]?(?:[kmgt]i?b|bytes|[mun]?s|secs?|seconds|min|minutes|hours?|it/s|ms/step)(?![\w]))?"
+_UNIT = r"(?:%|[ ]?(?:[kmgt]i?b|bytes|[mun\u00b5]?s|secs?|seconds|min|minutes|hours?|it/s|ms/step)(?![\w]))?"
 _NUMBER = (
     r"[-+]?[0-9]{1,15}(?:,[0-9]{3}){0,4}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,3})?(?:[/-][0-9]{1,9})?"
     rf"{_UNIT}(?![\w.:-]{{0,20}}[0-9A-Za-z])"
 )
 _VALUE = re.compile(
-    rf"""(?P<assigned>(?<=[=])(?:"[^"\n]{{1,120}}"|'[^'\n]{{1,120}}'|\([^()\n]{{1,80}}\)|\[[^\[\]\n]{{1,120}}\]|[^\s,;|}}\])]{{1,120}}))
+    rf"""(?P<assigned>(?<=[=])(?:"[^"\n]{{1,120}}"|'[^'\n]{{1,120}}'|\([^()\n]{{1,80}}\)|\[[^\[\]\n]{{1,120}}\]|[^\s,;|}}\])(]{{1,120}}+(?!\()))
     |(?P<quoted>(?<=[:=({{\[ ])(?:"[^"\n]{{1,120}}"|'[^'\n]{{1,120}}')(?!\s{{0,2}}:))
     |(?P<listed>(?<=[ :=])(?:\((?=[0-9'"])[^()\n]{{1,80}}\)|\[(?=[0-9'"])[^\[\]\n]{{1,120}}\]))
     |(?P<address>(?<![\w.])[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}(?::[0-9]{{1,5}})?(?![\w.]{{0,9}}[0-9]))
@@ -35,6 +35,12 @@ _DATA = re.compile(r"\.(?:npy|npz|bin|jsonl?|csv|parquet|tar|arrow|idx|txt|h5)$"
 _FLAG = re.compile(r" --([a-z][\w-]{1,60})[ =](?=[^-\s])")
 _ASIDE = re.compile(r"\([^()]{0,40}[, ][^()]{0,40}\)?")  # "(tensor, pipeline)", which tells nothing of the name's end
 _LEVELS = ("DEBUG", "INFO", "WARNING", "WARN", "ERROR", "D", "I", "W", "E")
+# "evaluation after step 100: 0.334": the step is not what has the value
+_OWN_NUMBER = re.compile(
+    r"(?:\s(?:after|at|of|in|for))?\s(?:step|iteration|iter|epoch|round|update)\s{1,3}[0-9]{1,12}:\s{0,4}$"
+)
+_PACE = re.compile(r"(?:it/s|ms/step)$")
+_LENGTH = re.compile(r"[0-9] ?(?:[mun\u00b5]?s|secs?|seconds|min|minutes|h|hours)$")
 _KEYS = ("key", "name", "metric")
 _CLOCK = re.compile(
     r"(?<![\w.])(?:[0-9]{2,4}[-/.][0-9]{2}[-/.][0-9]{2,4}[T ,]{0,2})?[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?Z?"
@@ -67,11 +73,15 @@ def values_in(text: str) -> Iterator[NamedValue]:
             continue  # "rank 0: 73728" is the name's own number
         before = text[behind : match.start()]
         behind = match.end()
-        name = _name(before)
+        name = _name(_OWN_NUMBER.sub(" ", before))
         if before.endswith("=") and before[-2:-1].strip():  # what stands before "key=" is what the message says
             name = name.split(" ")[-1]
         if not name and (after := _AFTER.match(text, match.end())):
             name = after[1]
+        if not name and _LENGTH.search(match[0]):  # "policy stored, 26.3 s"
+            name = _name(before.rstrip(" ,"))
+        if not name and (pace := _PACE.search(match[0])):  # "127 ms/step"
+            name = pace[0]
         value = match[0].strip("\"'")
         if key and name == "value":  # {"key": "seed", "value": 19109}, as MLPerf's logger writes
             name = key
@@ -85,6 +95,8 @@ def _kind_terms(value: str, kind: str) -> frozenset[str]:
     """Words by which people ask for a value of a form, whatever stands before it: a path is a file."""
     if kind == "path" or "/" in value[:1]:
         return terms_of(f"file path {'data' if _DATA.search(value) else ''} {value.rpartition('/')[2]}")
+    if _PACE.search(value):
+        return terms_of("pace speed fast slow time step")
     return terms_of({"address": "address", "version": "version"}.get(kind, ""))
 
 

@@ -1,31 +1,96 @@
 """The questions in a question: "which checkpoint, and how many steps are lost?" asks two things."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
-from bot.ask.about_topics import topic_of
-from bot.ask.english import normal
+from bot.ask.about_events import telling_words
 from bot.ask.question import Question
+from bot.ask.wanted_value import wanted
 
-MAX_PARTS = 4
-MIN_WORDS = 2  # of a part; a single word belongs to what stands beside it
+MAX_PARTS = 3  # of which each gets its sentence: more do not fit an answer of five lines
 _BETWEEN = re.compile(
-    r"[?\uff1f!\u3002;\uff1b,\uff0c:]{1,8}\s{0,8}|\s{1,8}(?:and|und|plus|also|then|but|aber|sowie|[-+&\u2013\u2014])\s{1,8}",
+    r"([?\uff1f]{1,8}\s{0,8}|[!.;,:\u3002\uff1b\uff0c]{1,8}(?:\s{1,8}|(?<=[\u3002\uff1b\uff0c]))|\s{1,8}(?:and|und|plus|sowie|but|aber|&|\+)\s{1,8}|和|以及)",
     re.IGNORECASE,
 )
-_LEADS = re.compile(r"^(?:and|und|also|then|but|aber|or|oder)\s{1,8}", re.IGNORECASE)
+_LEADS = re.compile(
+    r"^(?:(?:and|und|also|then|but|aber|or|oder|so|auch|dann|which one|另外|还有)\s{1,8}){1,2}", re.IGNORECASE
+)
+# A part that begins so asks something by itself; a statement or the rest of a list does not
+_ASKS = re.compile(
+    r"^(?:(?:since|for|in|on|at|by|from|to|until|seit|ab|bis|auf|bei|von|mit)\s{1,3})?(?:(?:what|who|where|when|how)(?:['\u2019]?s)?|which|whose|whom|why|is|are|was|were|did|does|do|can|could|should|will|would|has|have"
+    r"|any|show|tell|list|give|explain|wer|wie|wann|wo|warum|wieso|weshalb|welche\w{0,2}|wodurch|ist|sind|war|waren|wurde\w{0,1}|wird|hat|hatten?|gab|gibt|läuft|lief|konnte\w{0,1}"
+    r"|kann|soll\w{0,2}|muss|zeig\w{0,2})\b|(?:什么|为什么|为何|谁|哪|怎么|多少|几|是否|是不是|有没有|吗|多久|多大|多快)",
+    re.IGNORECASE,
+)  # fmt: skip
+_LAST = re.compile(r"\s{1,8}(?:and|und|plus|sowie|but|aber|&|\+)\s{0,8}$", re.IGNORECASE)
+_LIST = re.compile(r"[,;]?\s{1,8}(?:and|und|&|\+)\s{1,8}|[,;]\s{1,8}|和", re.IGNORECASE)
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_ELSE = re.compile(r"\b(?:others?|the rest|everyone else|anderen?|übrigen?)\b|其他|其它|别的", re.IGNORECASE)
+_HEAD = re.compile(
+    r"^(?:(?:what|which|how (?:much|many)|final|last|first|average|avg|mean|max|min|the|was|is|are)\b\s{0,3}){1,5}",
+    re.IGNORECASE,
+)
 
 
-def parts_of(question: Question) -> list[Question]:
-    """Its parts in their order, each with all names of the whole; none where it is one question."""
-    texts = [_LEADS.sub("", text.strip()) for text in _BETWEEN.split(question.text)]
-    parts = [(text, normal(text, question.nodes, question.jobs)) for text in texts if text]
-    read = [replace(question, text=text, plain=plain) for text, plain in parts]
-    kept = [part for part in read if len(part.plain.split()) >= MIN_WORDS or _names_trouble(part)]
-    return kept[:MAX_PARTS] if len(kept) > 1 else []
+def parts_of(question: Question, read: Callable[[str], Question]) -> list[Question]:
+    """Its parts in their order, each with the names of those before it where it names nobody; none where it is one.
+
+    Args:
+        read: reads a part as a question of its own.
+    """
+    pieces = _BETWEEN.split(question.text)
+    texts: list[str] = []
+    for text, mark in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
+        bare = _LEADS.sub("", text.strip())
+        asks = begins_as_question(bare) or ("?" in mark and bool(texts) and texts[-1].rstrip().endswith("?"))
+        if bare and (not texts or (asks and _stands_alone(texts[-1]))):
+            texts.append(bare + mark)
+        elif texts:
+            texts[-1] += text + mark
+    parts: list[Question] = []
+    for text in texts[:MAX_PARTS] if len(texts) > 1 else ():
+        part = read(_LAST.sub("", text).strip(" ,;.:\uff0c\uff1b\u3002"))
+        empty = not (telling_words(part) or wanted(part)) and part.plain.endswith((" it", " that"))
+        if not parts or not empty:  # "and which one was it" asks for nothing else
+            parts.append(_with_names(part, parts[-1]) if parts else part)
+    return parts if len(parts) > 1 else []
 
 
-def _names_trouble(part: Question) -> bool:
-    """Whether a single word names a trouble, as "OOM?" does."""
-    topic = topic_of(part)
-    return topic is not None and topic.special
+def listed_of(question: Question, read: Callable[[str], Question]) -> list[Question]:
+    """The two things that are asked for in one breath, as "final loss and eval score"; none where there are not two."""
+    pieces = [piece for piece in _LIST.split(question.text) if piece.strip()]
+    if len(pieces) != 2:
+        return []
+    head = None if begins_as_question(pieces[1].strip()) else _HEAD.match(pieces[0])
+    return [_with_names(read(text), question) for text in (pieces[0], f"{head[0] if head else ''}{pieces[1]}")]
+
+
+def clause_of(question: Question, read: Callable[[str], Question]) -> Question | None:
+    """What is asked behind a statement ("it shows an assert, is a1 broken?"), with all names; None where nothing is."""
+    pieces = [_LEADS.sub("", piece.strip()) for piece in _BETWEEN.split(question.text)[::2]]
+    asking = next((at for at, piece in enumerate(pieces) if piece and begins_as_question(piece)), 0)
+    return _with_names(read(" ".join(filter(None, pieces[asking:]))), question) if asking else None
+
+
+def begins_as_question(text: str) -> bool:
+    """Whether a part of a text asks something by itself."""
+    return (_ASKS.search(text) if _CHINESE.search(text) else _ASKS.match(text)) is not None
+
+
+def _stands_alone(text: str) -> bool:
+    """Whether what stands before a question asks something itself: it ends with a mark, or begins as questions do."""
+    return "?" in text or "\uff1f" in text or begins_as_question(text.strip())
+
+
+def _with_names(part: Question, whole: Question) -> Question:
+    """A part that speaks of nobody by name speaks of whom the whole speaks, but not where it asks for the others."""
+    named = part.nodes or part.ranks or part.unknown or _ELSE.search(f"{part.text} {part.plain}")
+    part = part if named else replace(part, nodes=whole.nodes, ranks=whole.ranks, unknown=whole.unknown)
+    return replace(
+        part,
+        iterations=part.iterations or whole.iterations,
+        ids=part.ids or whole.ids,
+        jobs=part.jobs or whole.jobs,
+        quoted=part.quoted or whole.quoted,
+    )

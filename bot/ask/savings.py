@@ -26,7 +26,7 @@ _SAVED = re.compile(
     rb"|\b(?:checkpoint|ckpt|weights|state|shard|snapshot)\b[^\n]{0,80}"
     rb"\b(?:uploaded|exported|persisted|flushed|synced|written|saved)\b"
     rb"|\bsave_(?:done|end|ok|complete)|\bsaved\b[^\n]{0,80}\.(?:npy|npz|pth|bin|safetensors|msgpack|h5)\b"
-    rb"|\bsaved(?: [\w.]{1,20}=| in [0-9]|[ .!]{0,3}$)"
+    rb"|\bsaved(?: [\w.]{1,20}=| in [0-9]| [0-9]{1,9}\b|[ .!]{0,3}$)"
     rb"|\b(?:checkpoint|ckpt) (?:at|@) (?:it|iter|iteration|step|round|epoch) ?[0-9]"
     rb"|\bsnapshot[\"']?[^\n]{0,40}\b(?:round|step|iter(?:ation)?|epoch)[\"']?[=: ]{1,3}[0-9]",
     re.IGNORECASE,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from bot.ask.terms import terms_of
 from bot.note.claim import Claims
 from bot.note.claim_source import ClaimSource
 from bot.note.claims import claims_of
@@ -12,6 +13,8 @@ from bot.text.known_fault import KnownFault
 from core.job import Manifest
 from core.model import Diagnosis, EventEvidence, Evidence, Role
 from core.parsed import Parsed
+
+MAX_MESSAGES = 20_000  # kinds of messages whose words are compared
 
 
 class OtherJobs(Protocol):
@@ -65,6 +68,11 @@ class Subject:
         """The sentence of a piece of evidence, with the words of the log where it says "this"."""
         about = self.about
         return about.capital(about.because(evidence) if isinstance(evidence, EventEvidence) else evidence.because)
+
+    @cached_property
+    def messages(self) -> list[frozenset[str]]:
+        """The terms of each kind of message."""
+        return [terms_of(template.sample) for template in self.parsed.table.templates[:MAX_MESSAGES]]
 
     @property
     def leading(self) -> EventEvidence | None:

@@ -9,7 +9,9 @@ from importlib.resources import files as package_files
 MAX_TEXT = 2_000  # characters of a text whose words are read
 _PARTS = re.compile(r"[A-Z]?[a-z]{2,40}|[A-Z]{2,20}(?![a-z])|[a-z]|[0-9]{1,12}", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9][\w.:/+-]{0,100}", re.ASCII)
-_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ers", "ed", "es", "er", "s")
+_ENDINGS = (
+    "ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing", "ions", "ion", "ers", "ed", "es", "er", "s",
+)  # fmt: skip
 _LEFT = 4  # letters that a word keeps when its ending is taken off
 
 

@@ -11,7 +11,7 @@ OFFERED = 3
 NOT_KNOWN = "I do not know"
 NOT_OF_THE_JOB = "That is not about this job, and I only know its logs. Here I can answer:"
 NOT_A_QUESTION = "Ask me about this job. Here I can answer:"
-NOTHING_HOLDS = f"{NOT_KNOWN}: nothing in the diagnosis and no line answers that by its words. Here I can answer:"
+NOTHING_HOLDS = f"{NOT_KNOWN}: no line answers that by its words. The diagnosis says: {{}}. Here I can answer:"
 
 
 def with_offers(sentence: str, subject: Subject) -> Lines:

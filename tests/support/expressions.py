@@ -200,7 +200,6 @@ def _of_rules() -> Iterator[str]:
 
 def _use() -> None:
     """Let everything be compiled that is compiled when it is needed: diagnose, ask, draw a page."""
-    from bot.ask.about_measures import measures, of_series  # noqa: PLC0415
     from bot.ask.about_topics import topics  # noqa: PLC0415
     from bot.ask.about_unlogged import unlogged  # noqa: PLC0415
     from bot.fetch.jobs import Request  # noqa: PLC0415
@@ -215,8 +214,6 @@ def _use() -> None:
     for question in ASKED:
         follow_up(question, Request("f07"), settings, found=(answer.diagnosis, answer.known))
     topics()
-    measures()
-    of_series()
     unlogged()
     terms_of(ASKED[0])
 

@@ -6,11 +6,12 @@ import pytest
 
 from bot.ask.about_clocks import clocks
 from bot.ask.about_fate import ending, fate
-from bot.ask.about_measures import measure_of, told
 from bot.ask.about_relation import harmless_
+from bot.ask.about_values import told_values
 from bot.ask.answer import ask
-from bot.ask.intents import ANSWERS
+from bot.ask.fact_picker import Picker
 from bot.ask.question import Question, read_question
+from bot.ask.reply_lines import Lines
 from bot.ask.savings import savings
 from bot.ask.subject import Subject
 from core.diagnose import diagnose_parsed
@@ -21,6 +22,10 @@ from tests.support.jobs import example, job
 
 def asked(text: str, subject: Subject) -> Question:
     return read_question(text, subject.parsed.nodes)
+
+
+def values(text: str, subject: Subject) -> Lines:
+    return told_values(Picker(subject, asked(text, subject)), ())
 
 
 def subject_of(files: dict[str, str]) -> Subject:
@@ -91,27 +96,28 @@ def measured_job() -> Subject:
 
 def test_a_number_of_a_node_stands_beside_the_others(measured_job: Subject) -> None:
     """Its last value, and theirs of about that time."""
-    question = asked("memory of a2 compared to the others", measured_job)
-    measure = measure_of(question)
-    assert measure is not None
-    assert told(measured_job, question, measure)[0] == "rss_mb of a2: 2009 at 10:00:09; about then a1 109."
+    lines = values("memory of a2 compared to the others", measured_job)
+    assert lines[0].startswith("rss_mb of a2: 2009, ")
+    assert lines[0].endswith("at 10:00:09; about then a1 109.")
 
 
 def test_the_course_of_a_number_tells_its_end(measured_job: Subject) -> None:
-    """Of the node that needs most: numbers of two machines are no series; first, last, lowest, highest, the end."""
-    question = asked("did the load go up", measured_job)
-    lines = ANSWERS["numbers"][1](measured_job, asked("how did memory go", measured_job))
-    assert measure_of(question) is None or lines
-    assert lines is not None
-    assert "rss_mb of a2: 2000 at 10:00:00" in lines[1]
-    assert "lowest 2000, highest 2009, 10 values. The last 2 are 2008 on average" in lines[1]
+    """Of the node whose number changed most: first, last, lowest and highest."""
+    lines = values("how did memory go", measured_job)
+    assert "it stayed about the same" in lines[0]
+    assert "9 at the last" in lines[1]
 
 
-def test_a_number_that_no_line_has_is_denied(measured_job: Subject) -> None:
-    """One sentence, and no other intent answers."""
-    lines = ANSWERS["numbers"][1](measured_job, asked("how many tokens per second", measured_job))
-    assert lines is not None
-    assert lines[0].startswith("No line tells tokens a second")
+def test_a_mean_is_told_of_all_and_of_each(measured_job: Subject) -> None:
+    """The mean of every value, then of each speaker."""
+    lines = values("average rss_mb per node", measured_job)
+    assert lines[0] == "rss_mb: 1054 is the mean of 20 values; a1 104.5, a2 2004."
+
+
+def test_a_number_that_no_line_has_is_not_told(measured_job: Subject) -> None:
+    """No other number in its place, and no answer."""
+    assert values("how many tokens per second", measured_job) == []
+    assert not ask("how many tokens per second", measured_job).answered
 
 
 def test_a_clock_of_another_zone_is_told() -> None:

@@ -6,29 +6,55 @@ from bot.ask.about_exits import asked_code, means
 from bot.ask.about_unlogged import unlogged
 from bot.ask.arguments import argument_changes, flags_of
 from bot.ask.english import labelled
-from bot.ask.question import read_question
-from bot.ask.question_parts import parts_of
+from bot.ask.question import Question, read_question
+from bot.ask.question_parts import clause_of, listed_of, parts_of
+
+
+def read(text: str) -> Question:
+    return read_question(text, NODES)
+
+
+NODES = ("node-01", "node-02")
 
 
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("which checkpoint, and how many steps are lost?", ["which checkpoint", "how many steps are lost"]),
-        ("OOM? which process was it", ["OOM", "which process was it"]),
+        ("which checkpoint, and how many steps are lost?", ["which checkpoint", "how many steps are lost?"]),
+        ("OOM? which process was it", ["OOM?", "which process was it"]),
         ("wie weit kam er und gibt es einen Checkpoint", ["wie weit kam er", "gibt es einen Checkpoint"]),
+        ("哪个节点坏了\uff1f为什么停了", ["哪个节点坏了\uff1f", "为什么停了"]),
+        ("is it dead? drain it?", ["is it dead?", "drain it?"]),
         ("why did it die?", []),
         ("thanks, why did it die?", []),
+        ("node-01 and node-02 both warn, should I drain them?", []),
+        ("compare node-01 and node-02", []),
+        ("when did it end and which one was it", []),
     ],
 )
 def test_a_question_is_cut_where_two_are_asked(text: str, parts: list[str]) -> None:
-    """At commas, question marks and "and"; a single word is a part only where it names a trouble."""
-    assert [part.text for part in parts_of(read_question(text, ()))] == parts
+    """Where each part asks by itself; a statement, a list of names and "which one was it" ask nothing of their own."""
+    assert [part.text for part in parts_of(read(text), read)] == parts
 
 
-def test_parts_keep_the_names_of_the_whole() -> None:
-    """The second half of a question speaks of the same node."""
-    parts = parts_of(read_question("is node-02 dead, and since when is that so?", ("node-01", "node-02")))
+def test_a_part_has_the_names_of_those_before_it() -> None:
+    """The second half of a question speaks of the same node; who asks for the others does not."""
+    parts = parts_of(read("is node-02 dead, and since when is that so?"), read)
     assert [part.nodes for part in parts] == [("node-02",), ("node-02",)]
+    parts = parts_of(read("what did node-02 log last, and what did the others log?"), read)
+    assert [part.nodes for part in parts] == [("node-02",), ()]
+
+
+def test_a_list_has_the_head_of_its_first_thing() -> None:
+    """The word "final" belongs to both; what is behind a statement is asked alone."""
+    assert [part.text for part in listed_of(read("final loss and eval score"), read)] == [
+        "final loss",
+        "final eval score",
+    ]
+    clause = clause_of(read("node-01 shows an assert, is node-01 broken?"), read)
+    assert clause is not None
+    assert clause.text == "is node-01 broken"
+    assert clause_of(read("is node-01 broken?"), read) is None
 
 
 @pytest.mark.parametrize(

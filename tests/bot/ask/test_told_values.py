@@ -8,7 +8,8 @@ from bot.ask.about_course import hung, reached
 from bot.ask.about_events import ended
 from bot.ask.about_lines import last
 from bot.ask.about_nodes import others
-from bot.ask.about_numbers import asks_pace, numbers
+from bot.ask.about_numbers import numbers
+from bot.ask.about_pace import asks_pace
 from bot.ask.about_steps import lost
 from bot.ask.about_topics import presence
 from bot.ask.about_unlogged import refused
@@ -127,8 +128,7 @@ def test_values_before_a_nan_are_values() -> None:
     """Who asks for the loss before it was NaN is told the loss, not the NaN."""
     text = "2026-11-20T10:00:01Z step 1 loss 5.607\n2026-11-20T10:00:02Z step 2 loss nan\n"
     subject = subject_of({"rank_0.log": text})
-    lines = numbers(subject, asked("which loss was there before the nan?", subject))
-    assert lines is not None
+    lines = values("which loss was there before the nan?", subject)
     assert "5.607" in lines[0]
 
 
@@ -254,14 +254,13 @@ def starved() -> Subject:
 
 
 def test_memory_is_of_the_node_and_of_the_moment(starved: Subject) -> None:
-    """What a node needs after its process is gone is no answer to what it needed."""
-    lines = numbers(starved, asked("rss on gpu03 before the crash?", starved))
-    assert lines is not None
-    assert lines[0].startswith("rss_mb of gpu03: 802 at 10:00:20")
-    assert "gpu02 2187" in lines[0]
-    rising = numbers(starved, asked("内存是从什么时候开始上涨的?", starved))
-    assert rising is not None
-    assert rising[0] == "rss_mb rose most on gpu02: 810 at 10:00:10, 2187 at 10:00:20."
+    """What a node needs after its process is gone is no answer to what it needed before."""
+    assert values("rss on gpu03 before the crash?", starved)[0].startswith("rss_mb: 802 (gpu03), ")
+    beside = values("rss of gpu02 before the crash compared to the others?", starved)[0]
+    assert beside == "rss_mb: 801 (gpu01), 802 (gpu03), 2187 (gpu02)."
+    rising = values("内存是从什么时候开始上涨的?", starved)
+    assert rising[0].startswith("rss_mb rose most on gpu02: 810, ")
+    assert "; 2187, " in rising[0]
 
 
 def test_the_report_of_the_kernel_is_a_measure(starved: Subject) -> None:
@@ -272,41 +271,57 @@ def test_the_report_of_the_kernel_is_a_measure(starved: Subject) -> None:
     assert "of a limit of 1843200 kB" in lines[0]
 
 
-def test_a_target_is_no_measurement() -> None:
-    """What the job was given stands apart from what was reached; alone it is told as such."""
-    given = "target_mlm_accuracy: 0.72\ncommand: train.py --min-lr 3e-05\n"
-    reached_ = "".join(f"2026-11-20T10:00:{at:02}Z step {at} eval_mlm_accuracy: 0.{at}\n" for at in range(11, 41))
-    subject = subject_of({"rank_0.log": given + reached_})
-    lines = numbers(subject, asked("what accuracy did it reach and what was the target?", subject))
-    assert lines is not None
-    assert "0.4 at the last" in lines[0]
-    assert "highest 0.4," in lines[0]
-    assert "Not measured but set: target_mlm_accuracy 0.72" in lines[1]
-    rate = numbers(subject, asked("what was the learning rate?", subject))
-    assert rate is not None
-    assert rate[0].startswith("No line measures a learning rate; lr 3e-05, as the job was given it.")
-
-
 def test_the_value_that_is_asked_for_survives_the_cut() -> None:
     """It stands in the middle of a long line, which is where lines are cut."""
     said = "step {step} " + "a" * 120 + " lm loss: {loss} " + "b" * 200
     subject = subject_of({"rank_0.log": steps(9, said=said)})
-    lines = numbers(subject, asked("loss at step 4 of rank 0?", subject))
-    assert lines is not None
+    lines = values("loss at step 4 of rank 0?", subject)
     assert any("lm loss: 8.6" in line for line in lines[1:])
 
 
 def test_a_node_is_asked_for_its_own_pace() -> None:
     """An iteration takes all nodes as long as the slowest; only its own work tells one from the other."""
+    said = "step {step} loss {loss} fwd_ms="
     files = {
-        f"{node}/rank_{rank}.log": steps(30, said="step {step} loss {loss} fwd=" + ("0.9" if rank == 1 else "0.2"))
+        f"{node}/rank_{rank}.log": steps(30, said=said + ("900" if rank == 1 else "200"))
         for rank, node in enumerate(NODES)
     }
     subject = subject_of(files)
-    lines = numbers(subject, asked("how slow was gpu02 at the end vs the start?", subject))
-    assert lines is not None
-    assert lines[0].startswith("Fwd of gpu02: 0.9 at 10:00:30")
-    assert "gpu01 0.2" in lines[0]
+    told = "Yes: gpu02 took longer than the others by their own lines; fwd_ms, the middle of each: gpu02 900, gpu01 200"
+    assert ask("is one node slower than the others?", subject).lines[0].startswith(told)
+    even = subject_of({f"{node}/out.log": steps(30, said=said + "200") for node in NODES})
+    assert ask("was gpu02 slower than the others?", even).lines[0].startswith("No: by their own lines none took")
+
+
+def test_a_length_is_told_by_the_clocks_of_two_lines() -> None:
+    """What lines tell to begin and to end has a length, though none says it."""
+    span = "2026-11-20T10:00:{at:02}Z {says}\n"
+    said = "".join(
+        span.format(at=at, says=says)
+        for start in (10, 20, 40)
+        for at, says in ((start, "evaluating on 10 batches"), (start + 3, "eval mse 1.5"))
+    )
+    subject = subject_of({"rank_0.log": said})
+    told = ask("how long did each eval take?", subject).lines[0]
+    assert told == "By the clocks of its lines it took 3.0 s at 10:00:10, 3.0 s at 10:00:20, 3.0 s at 10:00:40."
+
+
+def test_what_was_left_is_told_by_the_pace() -> None:
+    """With all pauses between the first iteration and the last."""
+    subject = subject_of({"rank_0.log": steps(20, said="step {step}/200 loss {loss}")})
+    told = ask("how much time would the remaining steps need to finish?", subject).lines[0]
+    assert "1.0 s an iteration with all pauses, the 180 iterations that were left of 200" in told
+
+
+def test_two_things_get_two_first_lines() -> None:
+    """Of a list only where lines tell a value of each; of nothing that no line speaks of more than that."""
+    said = "step {step} loss {loss} entropy={step}.25"
+    subject = subject_of({"rank_0.log": steps(20, said=said)})
+    lines = ask("final loss and entropy", subject).lines
+    assert "7" in lines[0]
+    assert lines[1].startswith("entropy: 20.25 at the last")
+    lines = ask("how many GPUs did it use?", subject).lines
+    assert lines[0] == "No line speaks of “gpus”; the nearest that is known: 1 rank."
 
 
 WATCHDOG = (

@@ -1,0 +1,139 @@
+"""Answers about pace: how long an iteration took, since when it took longer, whether that jumped or drifted."""
+
+import re
+
+import numpy as np
+
+from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, quoted
+from bot.ask.subject import Subject
+from bot.ask.trends import trend_of
+from bot.ask.wanted_value import asks
+from bot.note.claim_source import clock
+from bot.text import wording
+from core.answer.job_lookup import LookResult
+from core.answer.search import seek
+from core.live.findings import duration
+from core.model import Series
+
+SLOWER = 1.3  # times the usual that is slow, as an eye sees it in a curve
+MOSTLY = 0.75  # share of slow ones from an onset on, by the same eye
+FEW = 5  # values whose mean stands for the end of a series
+_A_STEP = re.compile(  # the unit of a pace asks for it
+    r"\b(?:s|ms|secs?|seconds|time|sekunden|it|steps|iters)\s?(?:/|per|pro|each)\s?"
+    r"(?:s|secs?|second|steps?|its?|iters?|iterations?|updates?|batch|schritt)\b|每(?:一)?(?:步|轮|个?迭代)",
+    re.IGNORECASE,
+)
+
+
+def asks_pace(question: Question) -> bool:
+    """Whether it is asked for a pace by its unit: "s/step", "steps per second"."""
+    return _A_STEP.search(question.text) is not None
+
+
+def told_series(series: Series, question: Question) -> str:
+    """A series at the iteration that is named, else its course."""
+    at = dict(zip(series.iterations, series.values, strict=True))
+    for iteration in question.iterations[:1]:
+        if iteration in at:
+            return cited(f"{series.name.capitalize()} at iteration {iteration:,}: {at[iteration]:g}.")
+        near = min(at, key=lambda other: abs(other - iteration))
+        return cited(
+            f"The logs hold no {series.name} of iteration {iteration:,}; the nearest is of {near:,}: {at[near]:g}. "
+            f"They hold it from {series.iterations[0]:,} to {series.iterations[-1]:,}."
+        )
+    first, last = series.iterations[0], series.iterations[-1]
+    low, high = min(at, key=lambda item: at[item]), max(at, key=lambda item: at[item])
+    before = ", ".join(f"{number:,}: {at[number]:g}" for number in series.iterations[-FEW:])
+    return cited(
+        f"{series.name.capitalize()}: {at[first]:g} at iteration {first:,}, {at[last]:g} at the last, {last:,}; lowest "
+        f"{at[low]:g} ({low:,}), highest {at[high]:g} ({high:,}). The last ones: {before}."
+    )
+
+
+def pace(subject: Subject, question: Question) -> Lines | None:
+    """Seconds an iteration, at one iteration or in the middle, at the end, and whether that is judged slow."""
+    diagnosis, iterations = subject.diagnosis, subject.parsed.iterations
+    signs = [
+        text
+        for text in (*diagnosis.why, *(suspect.because for suspect in diagnosis.nodes))
+        if "slow" in text.casefold()
+    ]
+    sentences = [cited(f"{wording.sentence(sign)}") for sign in signs[:2]]
+    onset, trend = _onset(subject), _trend(subject, question)
+    sentences = [*trend, *(onset if asks(question, "slow_since") else []), *sentences]
+    sentences += [told_series(series, question) for series in iterations.series if "time" in series.name][:1]
+    sentences += [line for line in onset if line not in sentences]
+    pace, steps = iterations.course.pace(), iterations.course.steps
+    if pace is not None and len(steps) >= FEW:
+        end = float(np.mean(steps[-FEW:]))
+        sentences.append(
+            cited(
+                f"An iteration took {duration(pace.step)} by the clock (median), the first {FEW} "
+                f"{duration(float(np.mean(steps[:FEW])))} each, the last {FEW} {duration(end)} each; "
+                f"the longest pause between two was {duration(pace.longest)}."
+            )
+        )
+    if not signs and sentences:
+        sentences.append(
+            cited("The diagnosis does not call it slow." if "slow" not in diagnosis.headline else diagnosis.headline)
+        )
+    found = LookResult("") if sentences else seek(subject.parsed, [_BY_UNIT], "a pace", latest=True)
+    if found.lines:
+        return [
+            cited("No clock tells it, but lines tell a pace by its unit; the last ones:"),
+            *quoted(found, 2, _BY_UNIT),
+        ]
+    return sentences or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
+
+
+_BY_UNIT = re.compile(
+    rb"[0-9] ?(?:m?s ?/ ?(?:it|iter|step|batch)|(?:it|iters?|steps?|batch(?:es)?) ?/ ?s)\b", re.IGNORECASE
+)
+
+
+def _paces(subject: Subject) -> tuple[str, list[int], list[float]]:
+    """How long iterations took: what tells it, the iterations, and the times, by their own series, else by clocks."""
+    iterations = subject.parsed.iterations
+    series = next((item for item in iterations.series if "time" in item.name), None)
+    if series is not None and len(series.values) >= 2 * FEW:
+        return series.name, list(series.iterations), list(series.values)
+    course = iterations.course
+    gaps = np.diff(course.numbers.astype(np.int64)) if len(course) > 1 else np.zeros(0, np.int64)
+    kept = np.flatnonzero(gaps > 0)
+    seconds = np.diff(course.times.astype(np.int64))[kept] / 1_000_000 / gaps[kept]
+    return "seconds by the clock", course.numbers[1:][kept].tolist(), seconds.tolist()
+
+
+def _trend(subject: Subject, question: Question) -> list[str]:
+    """Whether the pace jumped, drifted or stayed, where that is asked."""
+    if not (asks(question, "moves") or asks(question, "rises")):
+        return []
+    name, numbers, paces = _paces(subject)
+    trend = trend_of(paces)
+    return (
+        [cited(f"{wording.sentence(name).rstrip('.')}: {trend.says(f'iteration {numbers[trend.at]:,}')}")]
+        if trend
+        else []
+    )
+
+
+def _onset(subject: Subject) -> list[str]:
+    """From which iteration on iterations took longer, when that was, and how much; nothing where none tells."""
+    name, numbers, paces = _paces(subject)
+    if len(paces) < 2 * FEW:
+        return []
+    values = np.array(paces)
+    usual = float(np.median(values[1 : max(FEW, len(values) // 3)]))
+    slow = values > SLOWER * usual
+    share = slow[::-1].cumsum()[::-1] / np.arange(len(slow), 0, -1)
+    begins = np.flatnonzero(slow & (share >= MOSTLY))
+    if not len(begins) or len(values) - begins[0] < FEW:
+        return []
+    at = int(begins[0])
+    since = float(values[at:].mean())
+    course = subject.parsed.iterations.course
+    times = dict(zip(course.numbers.tolist(), course.times.tolist(), strict=True))
+    when = f" ({clock(int(times[numbers[at]]))})" if numbers[at] in times else ""
+    says = f"From iteration {numbers[at]:,}{when} on iterations took longer: {since:.4g} on average, "
+    return [cited(f"{says}{usual:.4g} in the beginning ({name}).")]
