@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     counts: list[Counts] = []
     with labelled_jobs(None, None) as (jobs, truth), blind() as (more, more_truth):
         own = blake2b(LAB.read_bytes() + OTHER.read_bytes()).hexdigest()
-        unseen = blake2b(BLIND.read_bytes()).hexdigest()
+        unseen = blake2b(b"".join(archive.read_bytes() for archive in BLIND)).hexdigest()
         for source, origin, labels in ((jobs, own, truth), (more, unseen, more_truth)):
             cases = read_cases(open_source(source), origin, labels, FolderCache(CACHE))
             counts.append(count([case for case in cases if case.kind and is_one_fault(case)]))
