@@ -30,6 +30,7 @@ from core.nodes.slow import SlowerPart, slower_part
 from core.shares import MAJORITY
 
 PAIR = 2
+_GO_BACK = "Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients."
 # Kinds that most report and one node causes: all wait in vain for it, or get its nan with the next all-reduce
 _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE, Kind.NUMERICS})
 
@@ -41,13 +42,12 @@ def without_numbers(found: Findings) -> Verdict | None:
         return None
     name, since = broken.name, f"from iteration {broken.iteration} on" if broken.iteration >= 0 else "in the end"
     text = read_rows(found.parsed.files, found.parsed.table, [broken.row]).get(broken.row, "")
-    return Verdict(
-        Scope.JOB,
-        confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
-        f"No {found.unit} is special: {name} is nan {since}, and nothing was learned since.",
-        (f"\u201c{short(quote(text))}\u201d, and so on until the last line that tells it.",),
-        (),
-        ("Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients.",),
+    return _nobody_is_special(
+        found,
+        Ground.NUMBERS,
+        f"{name} is nan {since}, and nothing was learned since",
+        f"\u201c{short(quote(text))}\u201d, and so on until the last line that tells it.",
+        _GO_BACK,
     )
 
 
@@ -58,13 +58,12 @@ def diverged(found: Findings) -> Verdict | None:
     turned = find_divergence(found.parsed.iterations.series)
     if turned is None:
         return None
-    return Verdict(
-        Scope.JOB,
-        confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
-        f"No {found.unit} is special: the loss rose again from iteration {turned.iteration} on, and stayed high.",
-        (f"It had come down to {turned.lowest:.4g}, and ended at {turned.last:.4g}.",),
-        (),
-        ("Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients.",),
+    return _nobody_is_special(
+        found,
+        Ground.NUMBERS,
+        f"the loss rose again from iteration {turned.iteration} on, and stayed high",
+        f"It had come down to {turned.lowest:.4g}, and ended at {turned.last:.4g}.",
+        _GO_BACK,
     )
 
 
@@ -74,13 +73,12 @@ def parted(found: Findings) -> Verdict | None:
     if mismatch is None:
         return None
     parts = ", ".join(f"{count} in {operation}" for operation, count in mismatch.operations)
-    return Verdict(
-        Scope.JOB,
-        confidence(Support(SUPPORTED, frozenset({Ground.PLACE}), found.voices)),
-        f"No {found.unit} is special: ranks wait in different collectives{found.place}.",
-        (f"Under number {mismatch.number:,} of one process group {parts}.",),
-        (),
-        ("Look for a branch that not all ranks take: a condition on data, on the rank, or an exception.",),
+    return _nobody_is_special(
+        found,
+        Ground.PLACE,
+        f"ranks wait in different collectives{found.place}",
+        f"Under number {mismatch.number:,} of one process group {parts}.",
+        "Look for a branch that not all ranks take: a condition on data, on the rank, or an exception.",
     )
 
 
@@ -89,15 +87,21 @@ def leaking(found: Findings) -> Verdict | None:
     leak = found.leak
     if leak is None or len(leak.ranks) <= len(leak.others) or broke(found) or held_up(found) or found.suspicions:
         return None
-    return Verdict(
-        Scope.JOB,
-        confidence(Support(SUPPORTED, frozenset({Ground.NUMBERS}), found.voices)),
-        f"No {found.unit} is special: {leak.name} grew from {leak.before:.4g} to {leak.after:.4g} since iteration "
-        f"{leak.iteration}, and never came back.",
-        (f"It grew alike on {len(leak.ranks)} {found.parsed.table.speaker}s; where memory ends, the job does.",),
-        (),
-        ("Look for what is kept from step to step: losses with their graphs, batches, a cache, metrics in a list.",),
+    return _nobody_is_special(
+        found,
+        Ground.NUMBERS,
+        f"{leak.name} grew from {leak.before:.4g} to {leak.after:.4g} since iteration {leak.iteration}, and never came "
+        "back",
+        f"It grew alike on {len(leak.ranks)} {found.parsed.table.speaker}s; where memory ends, the job does.",
+        "Look for what is kept from step to step: losses with their graphs, batches, a cache, metrics in a list.",
     )
+
+
+def _nobody_is_special(found: Findings, ground: Ground, what: str, because: str, check: str) -> Verdict:
+    """The verdict that something is the matter with the whole job, by one kind of evidence."""
+    support = Support(SUPPORTED, frozenset({ground}), found.voices)
+    headline = f"No {found.unit} is special: {what}."
+    return Verdict(Scope.JOB, confidence(support), headline, (because,), (), (check,))
 
 
 def stalled(found: Findings) -> Verdict | None:

@@ -1,5 +1,7 @@
 """Whom reports of all ranks name since a job is slow: now this rank, now that one before, always the same node since.
 
+Or whom they rate below all others, as nvidia-resiliency-ext does (``Rank=9 Node=nv-8b Score=0.59``).
+
 Megatron's straggler detector (``MxTmp/Rnk: 87.00C/27``) and many a script print who is the slowest, the hottest, the
 last to come. While all are well chance decides, so that one name in each report tells more than any number in it.
 """
@@ -28,6 +30,10 @@ _TELLS = re.compile(r"rank|rnk|slow|straggl|worker|node|host", re.IGNORECASE)
 _RANK = re.compile(r"(?:rank|rnk)\b[^\w|,;]{0,3}(?:\d+(?:\.\d+)?[A-Za-z%]{0,4}/)?(\d{1,6})(?![\w.:%])", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*\w")
 
+# nvidia-resiliency-ext, ptl_resiliency/straggler_det_callback.py: how fast a device is, of the fastest or of itself
+_SCORE = re.compile(r"\bRank=(?P<rank>\d{1,6}) Node=(?P<node>[\w.-]{1,63}) Score=(?P<score>\d\.\d{1,6})")
+SLOW_SCORE = 0.75  # its default threshold is .7; the fast ones are within a tenth of each other
+
 Place = tuple[str, int]  # how somebody is named, and at which place of those in the line
 
 
@@ -40,6 +46,8 @@ def reported_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> l
     slow = ending.slow or ending.drift
     if slow is None or slow.than_good_jobs or len(parsed.nodes) < MIN_RANKS:
         return []
+    if (rated := _rated(parsed, slow.iteration)) is not None:
+        return [rated]
     named: dict[str, tuple[int, str]] = {}  # node: how many reports name it, and one of them
     for event in _reports(parsed):
         for node, times, text in _always(parsed, event, slow.iteration, home):
@@ -59,6 +67,28 @@ def reported_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> l
             iteration=slow.iteration,
         )
     ]
+
+
+def _rated(parsed: Parsed, onset: int) -> Sign | None:
+    """A sign for the one node that is rated below all others since the onset."""
+    table = parsed.table
+    events = [event for event, template in enumerate(table.templates) if "Rank=" in template.sample]
+    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[-MAX_ROWS:]
+    late = rows[parsed.iterations.of_row[rows].astype(np.int64) >= onset]
+    scores: dict[str, list[float]] = defaultdict(list)
+    for _, text in each_row(parsed.files, table, late):
+        if (found := _SCORE.search(text)) is not None:
+            scores[found["node"]].append(float(found["score"]))
+    middle = {node: float(np.median(own)) for node, own in scores.items()}
+    slow = sorted(node for node, score in middle.items() if score < SLOW_SCORE and len(scores[node]) >= MIN_SINCE)
+    if len(slow) != 1 or len(middle) < MIN_RANKS or slow[0] not in parsed.nodes:
+        return None
+    (node,) = slow
+    rest = min(score for other, score in middle.items() if other != node)
+    because = f"{node} is rated {middle[node]:.2f} since iteration {onset}, all others {rest:.2f} or more."
+    check = f"Compare {node} with a healthy node: clocks and throttling, temperature, load of others."
+    says = "its devices are rated slower than all others"
+    return Sign(node, "own part", NAMED, because, says=says, check=check, iteration=onset)
 
 
 def _reports(parsed: Parsed) -> list[int]:

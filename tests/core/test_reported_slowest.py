@@ -46,3 +46,22 @@ def test_who_is_named_ever_since_the_job_is_slow_is_the_suspect(form: str) -> No
 def test_names_that_come_by_chance_or_by_place_accuse_nobody(slowest: list[int], steps: list[float]) -> None:
     """Chance names all; a report that always names one tells what it is, not that it changed."""
     assert diagnose(reporting("a script", slowest, steps), []).nodes == ()
+
+
+def test_a_node_whose_devices_are_rated_below_all_others_is_the_suspect() -> None:
+    """nvidia-resiliency-ext prints the worst and the best ranks, each on a line of its own."""
+    clock, said = 0.0, []
+    for n in range(1, 65):
+        clock += 1.0 if n <= 32 else 2.2
+        said.append(at(clock, f"step {n} loss 2.5"))
+        if n % 4 == 0:
+            scores = [1.0, 0.98, 0.59 if n > 32 else 0.97, 0.99]
+            said += [
+                at(clock, f"  Rank={rank} Node=node-{rank} Score={score:.2f}") for rank, score in enumerate(scores)
+            ]
+    order = at(clock + 1, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:40 ***")
+
+    found = diagnose(four_nodes({0: said}, usual=["ready"], others={"slurm.out": [order]}, status=Status.CANCELLED), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "rated 0.59 since iteration 33" in found.nodes[0].because
