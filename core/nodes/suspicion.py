@@ -33,6 +33,7 @@ from core.nodes.far_numbers import outside_signs
 from core.nodes.gauges import gauge_signs
 from core.nodes.leaks import leak_signs
 from core.nodes.lost_nodes import lost_signs
+from core.nodes.onset import onset_signs
 from core.nodes.peers import other_work
 from core.nodes.rank_values import told_by_all
 from core.nodes.reported_slowest import reported_signs
@@ -94,6 +95,7 @@ def find_signs(
         *slow_signs(parsed, ending, node_of_rank),
         *straggler_signs(parsed, ending, node_of_rank),
         *reported_signs(parsed, ending, node_of_rank),
+        *onset_signs(parsed, candidates, ending),
         *duration_signs(parsed, durations, node_of_rank),
         *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, home),

@@ -1,0 +1,56 @@
+"""Who alone began to complain when a job became slow: a card that lost lanes, a link that fails, a disk that retries.
+
+The job goes on, so that nothing of it is a failure; what tells is the moment, and that no other node said it.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.course.pace import SECOND
+from core.failure_kinds import Kind
+from core.judge.candidates import Candidate
+from core.judge.ending import Ending, is_order
+from core.model import Role
+from core.nodes.sign import Sign, short
+from core.parsed import Parsed
+from core.shares import MIN_RANKS
+
+AT_THE_ONSET = 0.4  # a hint, as what a hung rank lacks: the moment tells, not the words
+NEAR = 60.0  # seconds before and after; printed iterations are up to a minute apart
+_ENDS = frozenset({Kind.END_OF_JOB, Kind.TERMINATED, Kind.LAST_WORDS})
+
+
+def onset_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -> list[Sign]:
+    """A sign for the one node that first said something bad within a minute of the onset, which no other node said."""
+    onset = _onset(parsed, ending)
+    if onset is None or len(parsed.nodes) < MIN_RANKS:
+        return []
+    found = [candidate for candidate in candidates if _began(parsed, candidate, onset)]
+    if len({candidate.nodes for candidate in found}) != 1:
+        return []  # of several that complain then, chance may have chosen each
+    first = min(found, key=lambda candidate: int(parsed.table.time[candidate.rows].min()))
+    (node,) = first.nodes
+    because = f"{node} alone began to say \u201c{short(first.quote or first.text)}\u201d when the job became slow."
+    says = "it alone complained when the job became slow"
+    check = f"Look at what {node} complained of: its kernel log, the links and the clocks of its cards."
+    return [Sign(node, "first", AT_THE_ONSET, because, first.event, says=says, check=check)]
+
+
+def _onset(parsed: Parsed, ending: Ending) -> int | None:
+    """When the job became slow, in microseconds; None where it did not, or was so from its start."""
+    slow, course = ending.slow, parsed.iterations.course
+    if slow is None or slow.than_good_jobs or not len(course):
+        return None
+    place = int(np.searchsorted(course.numbers, slow.iteration)) - 1
+    return int(course.times[place]) if place >= 0 else None
+
+
+def _began(parsed: Parsed, candidate: Candidate, onset: int) -> bool:
+    """Whether one node alone said it for the first time then."""
+    if len(candidate.nodes) != 1 or candidate.fact.kind in _ENDS or candidate.fact.stop:
+        return False
+    if candidate.role is Role.TEARDOWN or is_order(parsed.table, candidate):
+        return False
+    times = parsed.table.time[candidate.rows]
+    return bool(times.min() >= 0 and abs(int(times.min()) - onset) <= NEAR * SECOND)
