@@ -6,7 +6,7 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from tests.support.jobs import at, four_nodes
 
-# Linux, drivers/pci/pcie/aer.c (6.6)
+# As drivers/pci/pcie/aer.c of Linux 6.6 prints it
 BUS_ERROR = "kernel: mlx5_core 0000:b1:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)"
 
 
