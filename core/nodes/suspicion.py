@@ -39,6 +39,7 @@ from core.nodes.rank_values import told_by_all
 from core.nodes.reported_slowest import reported_signs
 from core.nodes.settings import setting_signs
 from core.nodes.sign import Sign
+from core.nodes.silent_nodes import silent_node_signs
 from core.nodes.slow import slow_signs
 from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
@@ -99,6 +100,7 @@ def find_signs(
         *duration_signs(parsed, durations, node_of_rank),
         *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, home),
+        *silent_node_signs(parsed, ending),
         *singled_signs(parsed, ending, names),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
         *unfinished_signs(parsed, ending, spans, home),
