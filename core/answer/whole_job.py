@@ -25,6 +25,7 @@ from core.judge.ending import Ending
 from core.judge.ranking import quote
 from core.live.findings import duration
 from core.model import Confidence, Scope
+from core.naming import called
 from core.nodes.sign import short
 from core.nodes.slow import SlowerPart, slower_part
 from core.shares import MAJORITY
@@ -72,12 +73,12 @@ def parted(found: Findings) -> Verdict | None:
     mismatch = find_mismatch(found.parsed, found.candidates)
     if mismatch is None:
         return None
-    parts = ", ".join(f"{count} in {operation}" for operation, count in mismatch.operations)
+    parts = ", ".join(f"{called(ranks)} in {operation}" for operation, ranks in mismatch.operations)
     return _nobody_is_special(
         found,
         Ground.PLACE,
         f"ranks wait in different collectives{found.place}",
-        f"Under number {mismatch.number:,} of one process group {parts}.",
+        f"Under number {mismatch.number:,} of one process group: {parts}.",
         "Look for a branch that not all ranks take: a condition on data, on the rank, or an exception.",
     )
 

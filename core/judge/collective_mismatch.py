@@ -28,11 +28,10 @@ _EVEN = frozenset({"ALLREDUCE", "BROADCAST", "_ALLGATHER_BASE", "_REDUCE_SCATTER
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The number of a collective, and how many ranks wait in each operation under it; the most first."""
+    """The number of a collective, and the ranks that wait in each operation under it; the most first."""
 
     number: int
-    operations: tuple[tuple[str, int], ...]
-    rows: tuple[int, ...]
+    operations: tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch | None:
@@ -43,21 +42,20 @@ def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch |
         if candidate.role is Role.PROPAGATED and candidate.fact.kind is Kind.PEER_SILENT
         for row in candidate.rows[:MAX_READ].tolist()
     )
-    waiting: dict[tuple[str, int], dict[int, tuple[str, int]]] = defaultdict(dict)
+    waiting: dict[tuple[str, int], dict[int, str]] = defaultdict(dict)
     for row, text in sorted(read_rows(parsed.files, parsed.table, rows[:MAX_READ]).items()):
         found, rank = _WAITS.search(text), int(parsed.table.rank[row])
         if found is not None and rank >= 0:
             size = f" of {found['size']}" if found["operation"] in _EVEN and found["size"] else ""
-            waiting[found["group"], int(found["number"])].setdefault(rank, (found["operation"] + size, row))
+            waiting[found["group"], int(found["number"])].setdefault(rank, found["operation"] + size)
     mismatches = []
     for (_, number), of_rank in sorted(waiting.items()):
         parts: dict[str, list[int]] = defaultdict(list)
-        for operation, row in of_rank.values():
-            parts[operation].append(row)
-        first = parts.get(of_rank[min(of_rank)][0], [])
+        for rank, operation in sorted(of_rank.items()):
+            parts[operation].append(rank)
         is_large = min(map(len, parts.values())) > few_of(len(of_rank))
-        if len(parts) > 1 and (is_large or (len(parts) == 2 and len(first) == 1)):
+        of_first = len(parts) == 2 and [min(of_rank)] in parts.values()
+        if len(parts) > 1 and (is_large or of_first):
             by_size = sorted(parts.items(), key=lambda part: (-len(part[1]), part[0]))
-            operations = tuple((operation, len(own)) for operation, own in by_size)
-            mismatches.append(Mismatch(number, operations, tuple(min(own) for _, own in by_size)))
-    return max(mismatches, key=lambda found: sum(count for _, count in found.operations), default=None)
+            mismatches.append(Mismatch(number, tuple((operation, tuple(ranks)) for operation, ranks in by_size)))
+    return max(mismatches, key=lambda found: sum(len(ranks) for _, ranks in found.operations), default=None)

@@ -89,8 +89,8 @@ def _stuck(now: Situation) -> NextStep | None:
         return None
     return NextStep(
         Action.AGGREGATE,
-        "The job still runs and is stuck: stacks and flight recorder dumps of all ranks tell who does not wait; when "
-        "it is ended they are gone.",
+        "The job still runs and stands still or is slow: stacks and flight recorder dumps of all ranks tell who does "
+        "not wait; when it is ended they are gone.",
         Cost(0.0, "Seconds, on nodes that wait anyway."),
         "it makes progress again.",
         "Diagnose it again with the dumps beside the logs.",

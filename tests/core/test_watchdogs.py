@@ -62,7 +62,7 @@ def test_two_halves_in_different_collectives_name_nobody() -> None:
 
     assert (found.scope, found.nodes) == (Scope.JOB, ())
     assert "ranks wait in different collectives" in found.headline
-    assert "2 in _ALLGATHER_BASE of 4096, 2 in _REDUCE_SCATTER_BASE of 4096" in " ".join(found.why)
+    assert "ranks 0, 2 in _ALLGATHER_BASE of 4096, ranks 1, 3 in _REDUCE_SCATTER_BASE of 4096" in " ".join(found.why)
 
 
 @pytest.mark.parametrize(("operation", "size"), [("ALLREDUCE", 1), ("BROADCAST", 4096)], ids=["a barrier", "another"])
