@@ -192,11 +192,15 @@ def _says_of_all(found: Findings) -> str:
         return found.alarm.says
     if found.broken is not None:
         return f"{found.broken.name} is nan"
-    if found.slower is not None and not found.ending.slow:
-        return found.slower.says
-    part = slower_part(found.parsed, found.ending.slow) if found.ending.slow is not None else None
-    slow = f"it was slow: {part.says}" if part is not None else "it was slow"
-    return slow if found.ending.slow else ""
+    return _how_slow(found)
+
+
+def _how_slow(found: Findings) -> str:
+    """That it was slow, by its metrics or by its lines, and which part of a step; empty where it was not."""
+    if found.ending.slow is None:
+        return found.slower.says if found.slower is not None else ""
+    part = slower_part(found.parsed, found.ending.slow)
+    return f"it was slow: {part.says}" if part is not None else "it was slow"
 
 
 def _flaps(table: EventTable, leading: Candidate) -> int:
