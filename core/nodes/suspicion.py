@@ -52,6 +52,9 @@ from core.parsed import Parsed
 from core.parsing.identities import told_identities
 from core.shares import MIN_RANKS
 
+TELLING = (
+    0.4  # of a sign that is worth telling of a job that hung (core.answer.findings); only without one hints are asked
+)
 MAX_READ = 4096  # raw lines of blaming messages that are read: one a rank of the largest jobs
 
 
@@ -82,7 +85,7 @@ def find_signs(
     if ending.stopped_first:  # what ranks say of each other then is how they were ended, one after the other
         candidates = [candidate for candidate in candidates if candidate.role is not Role.PROPAGATED]
         edges = tuple(edge for edge in edges if by_event[edge.event].role is not Role.PROPAGATED)
-    return (
+    signs = (
         *direct_signs(telling_roots(candidates), [node for node in nodes if node in spoke], parsed.unit),
         *named_signs(edges, by_event, nodes, apart | (set(nodes) - set(table.nodes))),
         *silence_signs(table, candidates, _heard(table, expected), nodes),
@@ -96,11 +99,9 @@ def find_signs(
         *slow_signs(parsed, ending, node_of_rank),
         *straggler_signs(parsed, ending, node_of_rank),
         *reported_signs(parsed, ending, node_of_rank),
-        *onset_signs(parsed, candidates, ending),
         *duration_signs(parsed, durations, node_of_rank),
         *gauge_signs(parsed, ending),
         *stall_signs(parsed, ending, home),
-        *silent_node_signs(parsed, ending),
         *singled_signs(parsed, ending, names),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
         *unfinished_signs(parsed, ending, spans, home),
@@ -113,6 +114,9 @@ def find_signs(
         *address_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, peers),
     )
+    if any(sign.weight >= TELLING for sign in signs):
+        return signs
+    return (*signs, *onset_signs(parsed, candidates, ending), *silent_node_signs(parsed, ending))
 
 
 def _counting(parsed: Parsed, node_of_rank: Mapping[int, str]) -> dict[int, str]:
