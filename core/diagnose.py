@@ -21,6 +21,7 @@ from core.flows.evidence import find_flow_evidence, with_network
 from core.history.attempt import Attempt
 from core.job import Job
 from core.judge.candidates import find_candidates, is_raised
+from core.judge.collective_mismatch import find_mismatch
 from core.judge.durations import find_durations
 from core.judge.ending import find_ending
 from core.judge.exits import find_exits
@@ -127,6 +128,7 @@ def diagnose_parsed(
         slower=metrics.slower,
         broken=broken,
         leak=leak,
+        mismatch=find_mismatch(parsed, candidates),  # beyond the paper: ranks in different collectives
     )
     verdict = decide(found)  # scope and confidence, in code
     answer = present(as_read, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)

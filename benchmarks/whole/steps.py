@@ -49,6 +49,7 @@ STEPS = (
     ("odd iterations (4.4)", "core/judge/temporal.py", "find_odd_iterations"),
     ("what the network saw", "core/flows/evidence.py", "find_flow_evidence"),
     ("signs of nodes (4.3)", "core/nodes/suspicion.py", "find_signs"),
+    ("ranks in different collectives", "core/judge/collective_mismatch.py", "find_mismatch"),
     ("verdict, and the paper's comparison", "core/answer/verdict.py", "decide"),
     ("numbers taken out again", "core/answer/build_diagnosis.py", "as_told"),
     ("present", "core/answer/build_diagnosis.py", "present"),

@@ -10,6 +10,7 @@ from core.course.leak import Leak
 from core.failure_kinds import Kind
 from core.job import Status
 from core.judge.candidates import Candidate
+from core.judge.collective_mismatch import Mismatch
 from core.judge.ending import Ending
 from core.judge.exits import Exits
 from core.live.findings import duration
@@ -47,7 +48,7 @@ class Findings:
     candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
     dumped: processes whose stacks somebody collected; crossed: they all wait, in different calls. alarm: what metrics
     tell of the whole job; slower: that its pace fell for good by them. broken: what training prints and that is no
-    number any more. leak: memory that grows.
+    number any more. leak: memory that grows. mismatch: ranks that wait in different collectives.
     """
 
     parsed: Parsed
@@ -63,6 +64,7 @@ class Findings:
     slower: MetricFinding | None = None
     broken: BrokenNumber | None = None
     leak: Leak | None = None
+    mismatch: Mismatch | None = None
 
     @property
     def roots(self) -> list[Candidate]:

@@ -42,8 +42,8 @@ def of_nodes(found: Findings) -> Verdict | None:
     if not accused or MIN_VOICES <= len(found.nodes) <= len(accused):
         return None  # all of them: nobody is special
     names, first = together([suspicion.node for suspicion in accused]), accused[0]
-    telling = (root for root in roots if not (root.fact.stop or _is_guess(root)) or _named_by(root, first))
-    root = next((root for root in telling if root.fact.says and _is_of(root, first)), None)
+    broke = [root for root in roots if root.fact.says and not root.fact.stop and _is_of(root, first)]
+    root = next((root for root in broke if not _is_guess(root) or _named_by(root, first)), None)
     text = what_broke(root) if root else "it went silent while the others waited for it"
     if root is None or root.fact.blame is Blame.NOBODY or not is_local(root, found.nodes):  # what the others suffer
         text = first.signs[0].says or text

@@ -20,7 +20,6 @@ from core.course.divergence import find_divergence
 from core.events.row_text import read_rows
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
-from core.judge.collective_mismatch import find_mismatch
 from core.judge.ending import Ending
 from core.judge.ranking import quote
 from core.live.findings import duration
@@ -70,7 +69,7 @@ def diverged(found: Findings) -> Verdict | None:
 
 def parted(found: Findings) -> Verdict | None:
     """A job whose ranks wait in different collectives, without a part that is small: no node did that."""
-    mismatch = find_mismatch(found.parsed, found.candidates)
+    mismatch = found.mismatch
     if mismatch is None:
         return None
     parts = ", ".join(f"{called(ranks)} in {operation}" for operation, ranks in mismatch.operations)

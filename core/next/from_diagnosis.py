@@ -14,7 +14,6 @@ from core.facts import Fact
 from core.failure_kinds import BROKEN_XIDS, Kind
 from core.job import Status
 from core.judge.candidates import Candidate
-from core.judge.collective_mismatch import find_mismatch
 from core.logs.blocks.frames import read_frames
 from core.logs.lines import NO_TIME
 from core.metrics.metric_finding import Says
@@ -88,7 +87,7 @@ def _by_numbers(found: Findings, verdict: Verdict) -> FaultClass:
         return FaultClass.NUMBERS
     if "memory" in channels:
         return FaultClass.PROCESS
-    if verdict.scope is Scope.JOB and find_mismatch(found.parsed, found.candidates) is not None:
+    if verdict.scope is Scope.JOB and found.mismatch is not None:
         return FaultClass.CODE
     return FaultClass.CODE if _all_leak(found, verdict) else FaultClass.UNKNOWN
 
@@ -182,7 +181,7 @@ def _well(found: Findings, verdict: Verdict) -> str:
 
 
 def _says_of_all(found: Findings) -> str:
-    if find_mismatch(found.parsed, found.candidates) is not None:
+    if found.mismatch is not None:
         return "its ranks wait in different collectives"
     if found.ending.hung:
         return "it hung"
