@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
+from core.answer.at_onset import with_onset
 from core.answer.build_diagnosis import as_told, present
 from core.answer.findings import Findings
 from core.answer.verdict import decide
@@ -130,7 +131,7 @@ def diagnose_parsed(
         leak=leak,
         mismatch=find_mismatch(parsed, candidates),  # beyond the paper: ranks in different collectives
     )
-    verdict = decide(found)  # scope and confidence, in code
+    verdict = with_onset(found, decide(found))  # scope and confidence, in code; what began with a slowdown
     answer = present(as_read, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
     answer = with_network(answer, seen)
     return with_next_step(answer, found, verdict, earlier)  # beyond the paper: what to do about it (ByteRobust)

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     DEVICE_BUSY = "device busy"
     DEVICE_MEMORY = "device memory"
     MACHINE = "machine"
+    SLOW_MACHINE = "slow machine"
     HOST_MEMORY = "host memory"
     MEMORY_LIMIT = "memory limit"
     NETWORK_LINK = "network link"

@@ -27,7 +27,9 @@ def as_told(parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict) -
     suspects = tuple(
         replace(suspect, signs=tuple(replace(sign, ranks=()) for sign in suspect.signs)) for suspect in verdict.suspects
     )
-    return tuple(replace(candidate, ranks=()) for candidate in candidates), replace(verdict, suspects=suspects)
+    onset = tuple(replace(candidate, ranks=()) for candidate in verdict.onset)
+    told = replace(verdict, suspects=suspects, onset=onset)
+    return tuple(replace(candidate, ranks=()) for candidate in candidates), told
 
 
 def present(
@@ -72,13 +74,15 @@ def present(
 
 
 def shown(candidates: Sequence[Candidate], verdict: Verdict) -> tuple[Candidate, ...]:
-    """What a reader gets to see: the telling roots and what peers say; never teardown or benign events.
+    """What a reader gets to see: what began with a slowdown, the telling roots and what peers say; never teardown.
 
     Of a job that completed nothing; of one that was stopped from outside the stop, and what it did to the ranks.
     """
     roots = telling_roots(candidates) or verdict.stop
     if verdict.scope is Scope.NONE and not (roots and verdict.checks):
         return ()
+    began = {candidate.event for candidate in verdict.onset}
+    roots = (*verdict.onset, *(root for root in roots if root.event not in began))
     return (*roots, *[candidate for candidate in candidates if candidate.role is Role.PROPAGATED][:MAX_TOLD])
 
 

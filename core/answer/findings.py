@@ -30,7 +30,10 @@ COLLECT = "Collect stacks of all ranks before the next one is ended (py-spy dump
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the evidence comes to. stop: what told first of a stop from outside, where no direct trace does."""
+    """What the evidence comes to.
+
+    stop: what told first of a stop from outside, where no direct trace does. onset: what began with a slowdown.
+    """
 
     scope: Scope
     confidence: Confidence
@@ -39,6 +42,7 @@ class Verdict:
     suspects: tuple[Suspicion, ...]
     checks: tuple[str, ...]
     stop: tuple[Candidate, ...] = ()
+    onset: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from core.job import LogFile
 from core.logs.file_rows import TIMED
 from core.logs.lines import FAR, NO_TIME, clock_form
 from core.memory import Memory
+from core.shares import MAJORITY
 
 HOUR = 2 * HALF_HOUR
 FURTHEST = 26 * HOUR  # between the zones of the tz database: UTC-12 to UTC+14
@@ -34,10 +35,11 @@ MAX_ROWS = 1 << 16  # rows of a stretch whose times are changed
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Rows of a file, in a row, by one clock; first, last: the times of its first and last timed row."""
+    """Rows of a file, in a row, by one clock; timed: how many have it; first, last: times of the first and the last."""
 
     file: int
     rows: range
+    timed: int
     first: int
     last: int
     form: str = ""
@@ -81,12 +83,15 @@ def _ahead(table: EventTable, files: Mapping[str, LogFile]) -> Iterator[tuple[_S
     usual = max(lengths, key=lambda form: (lengths[form], form))
     own = [stretch for stretch in known if stretch.form == usual]
     began, ended = min(stretch.first for stretch in own), max(stretch.last for stretch in own)
-    offsets = _offsets(known, usual)
-    for stretch in known:
-        if stretch.form == usual:
-            continue
+    offsets, of_own = _offsets(known, usual), {stretch.file for stretch in own}
+    others = [stretch for stretch in known if stretch.form != usual]
+    apart: dict[str, set[int]] = {}
+    for stretch in others:
+        if stretch.file not in of_own:
+            apart.setdefault(stretch.form, set()).add(_apart(stretch, began, ended))
+    for stretch in others:
         ahead = offsets.get(stretch.form)
-        if ahead is None and not any(other.file == stretch.file for other in own):
+        if ahead is None and stretch.file not in of_own and 0 not in apart[stretch.form]:  # one clock is of one zone
             ahead = _apart(stretch, began, ended)
         if ahead and _is_nearer(stretch, ahead, began, ended):
             yield stretch, ahead
@@ -110,7 +115,8 @@ def _stretches(table: EventTable) -> list[_Stretch]:
     for at, to in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
         whole = table.rows_of_file(int(file[at]))
         stop = int(rows[to]) if to < len(rows) and file[to] == file[at] else whole.stop
-        found.append(_Stretch(int(file[at]), range(int(rows[at]), stop), int(times[at]), int(times[to - 1])))
+        of_file = range(int(rows[at]), stop)
+        found.append(_Stretch(int(file[at]), of_file, to - at, int(times[at]), int(times[to - 1])))
     return found
 
 
@@ -159,9 +165,12 @@ def _zone(fell: int) -> int:
 
 
 def _apart(stretch: _Stretch, began: int, ended: int) -> int:
-    """How far a file of its own is ahead: one that ends before the job began, or begins hours after it ended."""
+    """How far a file of its own is ahead: one that ends before the job began, or begins hours after it ended.
+
+    When a file ended that has a clock in its head alone, above bars and prints, nobody knows.
+    """
     if stretch.last < began - FAR:
-        return -_zone(ended - stretch.last)
+        return -_zone(ended - stretch.last) if stretch.timed > len(stretch.rows) * MAJORITY else 0
     leap = stretch.first - ended
     return leap // HOUR * HOUR if leap >= AHEAD - SLACK and leap % HOUR <= FITS and leap <= FURTHEST else 0
 

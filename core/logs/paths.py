@@ -31,7 +31,7 @@ _OF_A_RUN = re.compile(
     re.IGNORECASE,
 )
 MIN_SHARED, MAX_OWN = 2, 2  # letters that names of machines have in common, and that are each one's own
-_NUMBERED_FILE = re.compile(r"([A-Za-z]+)[-_.]?(\d{1,6})")
+_NUMBERED_FILE = re.compile(r"([A-Za-z]+|[A-Za-z0-9_.-]{0,80}[A-Za-z0-9](?=[-_.]))[-_.]?(\d{1,6})")
 LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate", re.IGNORECASE)
 _UNPACK = (".gz", ".zst", ".xz")
 
@@ -113,13 +113,16 @@ def _stem(name: str) -> str:
 def _numbered_hosts(stems: Iterable[str]) -> tuple[str, ...]:
     """Hosts of files called ``<host>-<rank>``, ``<host>_r<rank>``: when their numbers are 0, 1, ... once each."""
     named = [match for stem in stems if (match := _NUMBERED_HOST.fullmatch(stem))]
-    found = [match for match in named if match["marked"] or re.search(r"\d", match["host"])]
+    found = [match for match in named if match["marked"] or re.search(r"[A-Za-z].*\d|\d.*[A-Za-z]", match["host"])]
     ranks = sorted(int(match["rank"]) for match in found)
     return tuple(match["host"] for match in found) if len(ranks) > 1 and ranks == list(range(len(ranks))) else ()
 
 
 def _numbered_ranks(stems: Iterable[str], ranks: int) -> dict[str, int]:
-    """The ranks of files with one name and the numbers of all ranks: worker_0, worker_1, ..., and no others like it."""
+    """The ranks of files with one name and the numbers of all ranks, and no others like it.
+
+    ``worker_0``, ``worker_1``, ...; ``20331_0``, which srun makes of ``--output=%j_%t.out``.
+    """
     matches = {stem: match for stem in set(stems) if (match := _NUMBERED_FILE.fullmatch(stem))}
     for name in sorted({match[1] for match in matches.values()}):
         found = {stem: int(match[2]) for stem, match in matches.items() if match[1] == name}

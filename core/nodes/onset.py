@@ -17,19 +17,20 @@ from core.parsed import Parsed
 from core.shares import MIN_RANKS
 
 AT_THE_ONSET = 0.4  # a hint, as what a hung rank lacks: the moment tells, not the words
-NEAR = 60.0  # seconds before and after; printed iterations are up to a minute apart
+BEFORE = 60 * SECOND  # printed iterations are up to a minute apart
+AFTER = BEFORE + 120 * SECOND  # the kernel complains after time-outs of its own, the longest is hung_task_timeout_secs
 _ENDS = frozenset({Kind.END_OF_JOB, Kind.TERMINATED, Kind.LAST_WORDS})
 
 
 def onset_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -> list[Sign]:
-    """A sign for the one node that first said something bad within a minute of the onset, which no other node said."""
-    onset = _onset(parsed, ending)
-    if onset is None or len(parsed.nodes) < MIN_RANKS:
+    """A sign for the one node that first said something bad near the onset, which no other node said."""
+    onset = onset_of_slowdown(parsed, ending)
+    if len(parsed.nodes) < MIN_RANKS or ending.slow is None:
         return []
-    found = [candidate for candidate in candidates if _began(parsed, candidate, onset)]
+    found = [candidate for candidate in candidates if _is_alone(parsed, candidate, onset)]
     if len({candidate.nodes for candidate in found}) != 1:
         return []  # of several that complain then, chance may have chosen each
-    first = min(found, key=lambda candidate: int(parsed.table.time[candidate.rows].min()))
+    first = min(found, key=lambda candidate: (int(parsed.table.time[candidate.rows].min()), not candidate.fact.known))
     (node,) = first.nodes
     because = f"{node} alone began to say \u201c{short(first.quote or first.text)}\u201d when the job became slow."
     says = "it alone complained when the job became slow"
@@ -37,7 +38,7 @@ def onset_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending)
     return [Sign(node, "first", AT_THE_ONSET, because, first.event, says=says, check=check)]
 
 
-def _onset(parsed: Parsed, ending: Ending) -> int | None:
+def onset_of_slowdown(parsed: Parsed, ending: Ending) -> int | None:
     """When the job became slow, in microseconds; None where it did not, or was so from its start."""
     slow, course = ending.slow, parsed.iterations.course
     if slow is None or slow.than_good_jobs or not len(course):
@@ -46,11 +47,21 @@ def _onset(parsed: Parsed, ending: Ending) -> int | None:
     return int(course.times[place]) if place >= 0 else None
 
 
-def _began(parsed: Parsed, candidate: Candidate, onset: int) -> bool:
-    """Whether one node alone said it for the first time then."""
-    if len(candidate.nodes) != 1 or candidate.fact.kind in _ENDS or candidate.fact.stop:
+def _is_alone(parsed: Parsed, candidate: Candidate, onset: int | None) -> bool:
+    """Whether one node alone said it for the first time then; of a slow start, only what makes machines slow."""
+    if len(candidate.nodes) != 1 or tells_of_the_end(candidate) or is_order(parsed.table, candidate):
         return False
-    if candidate.role is Role.TEARDOWN or is_order(parsed.table, candidate):
-        return False
-    times = parsed.table.time[candidate.rows]
-    return bool(times.min() >= 0 and abs(int(times.min()) - onset) <= NEAR * SECOND)
+    if onset is None:
+        return candidate.fact.kind == Kind.SLOW_MACHINE
+    first = int(parsed.table.time[candidate.rows].min())
+    return first >= 0 and is_near(first, onset)
+
+
+def tells_of_the_end(candidate: Candidate) -> bool:
+    """Whether it is a stop, or belongs to how a job ends."""
+    return candidate.fact.kind in _ENDS or candidate.fact.stop or candidate.role is Role.TEARDOWN
+
+
+def is_near(time: int, onset: int) -> bool:
+    """Whether a time is that of the onset, as lines with clocks tell it; both in microseconds of the job's clock."""
+    return -BEFORE <= time - onset <= AFTER

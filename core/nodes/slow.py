@@ -32,6 +32,8 @@ UNIT = 10.0  # slow steps: no part takes so long, and hardly any is a hundredth 
 LONGER = 2.0  # times what passes between two lines that tell a part: in seconds no part is as long as that
 RATE_ROSE = 0.6  # times the level before, of a rate, whose unit is unknown: ranks of a healthy job differ by less
 TWICE = 2.0  # as long as on the others: stages of a pipeline and uneven batches differ by less
+# times as long as on any other, of one rank of so many, if they wait for it that long: a pipeline's stage is not alone
+ALONE, ALONE_OF = 1.5, 8
 HALF = 0.5  # of a step: it takes longer than all the rest
 WHOLE = 0.8  # of what a step became slower by; what rose by more is no part
 APART = 0.5  # of how far the odd ones are from the middle; the others are nearer to it
@@ -94,11 +96,12 @@ def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
     signs = []
     for name, own in parts.items():
         usual = float(np.median(list(own.values())))
-        odd = sorted(rank for rank, value in own.items() if value > TWICE * usual and value - usual > SHARE * pace.step)
+        odd = _longer_all_along(own, pace.step)
         if not odd or len(odd) > few_of(len(own)) or WAITS.search(name):
             continue
         more = min(own[rank] for rank in odd) - usual
-        waited_for = any(_less(other, odd) > APART * more for key, other in parts.items() if key != name)
+        need = APART if min(own[rank] for rank in odd) > TWICE * usual else WHOLE
+        waited_for = any(_less(other, odd) > need * more for key, other in parts.items() if key != name)
         if not waited_for and not (READS.search(name) and min(own[rank] for rank in odd) > HALF * pace.step):
             continue  # nobody waits for it: it does another part of the work, which reading is for nobody
         for node in sorted({home[rank] for rank in odd if rank in home}):
@@ -106,9 +109,21 @@ def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
             levels = f"{own[mine[0]]:.3g} s, that of the others {usual:.3g} s"
             because = f"{parsed.table.called(mine, node)}: its {name} is {levels}; they wait for it."
             check = f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage."
-            says = f"it has slowed the others down from the first iteration on{by_what(name)}"
-            signs.append(Sign(node, "own part", OWN_PART, because, says=says, check=check, ranks=tuple(mine)))
+            says, first = f"it slowed the others down{by_what(name)}", int(parsed.iterations.course.numbers[0])
+            signs.append(
+                Sign(node, "own part", OWN_PART, because, says=says, check=check, ranks=tuple(mine), iteration=first)
+            )
     return signs
+
+
+def _longer_all_along(own: Mapping[int, float], step: float) -> list[int]:
+    """The ranks that take twice as long as most for a part, by a good part of a step; of many a lone one by half."""
+    usual = float(np.median(list(own.values())))
+    twice = sorted(rank for rank, value in own.items() if value > TWICE * usual and value - usual > SHARE * step)
+    if twice or len(own) < ALONE_OF:
+        return twice
+    (second, _), (longest, first) = sorted((value, rank) for rank, value in own.items())[-2:]
+    return [first] if longest > ALONE * second and longest - second > SHARE * step else []
 
 
 def _less(part: Mapping[int, float], odd: Sequence[int]) -> float:

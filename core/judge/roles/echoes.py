@@ -14,6 +14,7 @@ from core.model import Role
 from core.parsed import Parsed
 
 _OF_OTHERS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.STORE_LOST})  # of who is gone this is said again
+SURE = 0.8  # strength of a direct trace; what is weaker is said by machines that are well, too
 _MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})  # they wait in vain for one that has failed
 
 
@@ -44,8 +45,9 @@ class _Before:
     """What had come before a candidate, in microseconds.
 
     trained: whether the job had. failed: when a rank first failed in known words. raised: when a process first raised
-    what is not about its peers. raisers: nodes of processes that raised such, at a time that nobody tells. complained:
-    when each rank first complained of others.
+    what is not about its peers. raisers: nodes of processes that raised such, at a time that nobody tells. hindered:
+    who had a fault of its own in known words, and when: its nodes, none where a scheduler tells of it. complained: when
+    each rank first complained of others.
     """
 
     table: EventTable
@@ -53,6 +55,7 @@ class _Before:
     failed: int
     raised: int
     raisers: frozenset[str]
+    hindered: Sequence[tuple[frozenset[str], int]]
     complained: Mapping[int, int]
 
     def ranks_failed(self, candidate: Candidate) -> bool:
@@ -63,10 +66,12 @@ class _Before:
         return programs == {Program.SCHEDULER} and _first(self.table, [candidate]) >= self.failed
 
     def another_raised(self, candidate: Candidate) -> bool:
-        """Whether it waited for one that had raised an exception before."""
+        """Whether it waited for one that had raised an exception before, or that a known fault had kept away."""
         if candidate.fact.kind not in _MEETING or self.trained:
             return False
-        return self.raised + LATE <= _first(self.table, [candidate]) or self._raised_elsewhere(candidate)
+        waited = _first(self.table, [candidate]) - LATE
+        others = (first for nodes, first in self.hindered if nodes.isdisjoint(candidate.nodes))
+        return self.raised <= waited or min(others, default=NEVER) <= waited or self._raised_elsewhere(candidate)
 
     def _raised_elsewhere(self, candidate: Candidate) -> bool:
         """Whether others raised one, where no clock tells who was first: who has ended comes to no meeting."""
@@ -94,6 +99,11 @@ def _what_came_before(parsed: Parsed, candidates: Sequence[Candidate]) -> _Befor
         failed=_first(table, [candidate for candidate in candidates if is_trouble(candidate) and candidate.ranks]),
         raised=_first(table, raised),
         raisers=frozenset(node for candidate in undated for node in candidate.nodes),
+        hindered=[
+            (frozenset(candidate.nodes), _first(table, [candidate]))
+            for candidate in candidates
+            if _hinders(candidate) and table.timed[candidate.rows].any()
+        ],
         complained=first_of_ranks(table, waiting),
     )
 
@@ -105,10 +115,14 @@ def _first(table: EventTable, candidates: Sequence[Candidate]) -> int:
 
 def _raised(table: EventTable, candidate: Candidate) -> bool:
     """Whether a process raised an exception that is not about its peers."""
-    peers = candidate.fact.kind in _OF_OTHERS | _MEETING
-    return (
-        candidate.role is Role.ROOT
-        and table.templates[candidate.event].block
-        and not peers
-        and candidate.fact.strength >= TROUBLE
-    )
+    return table.templates[candidate.event].block and _is_its_own(candidate) and candidate.fact.strength >= TROUBLE
+
+
+def _hinders(candidate: Candidate) -> bool:
+    """Whether it is a fault that keeps a process from starting, or from meeting the others, in words that are known."""
+    fact = candidate.fact
+    return fact.known and not fact.stop and fact.strength >= SURE and _is_its_own(candidate)
+
+
+def _is_its_own(candidate: Candidate) -> bool:
+    return candidate.role is Role.ROOT and candidate.fact.kind not in _OF_OTHERS | _MEETING

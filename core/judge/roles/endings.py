@@ -9,25 +9,30 @@ from core.events.table import EventTable
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.ending import is_order
-from core.judge.roles.row_queries import Rows, after, first_times, has_waited, is_trouble, without
+from core.judge.roles.row_queries import Rows, after, first_of_ranks, first_times, has_waited, is_trouble, without
 from core.model import Role
 
 
 def clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """What peers tell after their own node was told to end, or an agent of a store after its node had failed.
 
-    And a watchdog that waited in vain for a peer ends its own process with SIGABRT: that is no fault of its node. An
-    order to end comes from outside of a node; its own launcher asks the others because one of them failed.
+    And a watchdog that waited in vain for a peer ends its own process with SIGABRT: that is no fault of its node, nor
+    what a launcher reports of it without a clock, where all ranks had waited. An order to end comes from outside of a
+    node; its own launcher asks the others because one of them failed.
     """
     asked = first_times(table, [candidate for candidate in candidates if is_order(table, candidate)])
     troubled = first_times(table, [candidate for candidate in candidates if is_trouble(candidate)])
     waited = first_times(table, [candidate for candidate in candidates if has_waited(candidate)])
+    ranks_waited = first_of_ranks(table, [candidate for candidate in candidates if has_waited(candidate)])
+    all_waited = bool(ranks_waited) and set(table.ranks) <= ranks_waited.keys()
     why = "its node was ending already"
+
+    def ended_itself(rows: Rows) -> NDArray[np.bool_]:
+        return (_since(table, waited, rows) <= table.time[rows]) | (~table.timed[rows] & all_waited)
 
     def clear(candidate: Candidate) -> Candidate:
         if candidate.fact.kind == Kind.ABORTED and candidate.role is Role.ROOT:
-            in_vain = "it had waited for a peer in vain"
-            return without(table, candidate, lambda rows: _since(table, waited, rows) <= table.time[rows], in_vain)
+            return without(table, candidate, ended_itself, "it had waited for a peer in vain")
         if candidate.fact.kind == Kind.TERMINATED and candidate.role is Role.ROOT:
             return without(table, candidate, lambda rows: after(table, rows, np.minimum(asked, troubled)), why)
         if candidate.role is Role.PROPAGATED:

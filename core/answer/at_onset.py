@@ -1,0 +1,87 @@
+"""What began to be said when a job became slow or stood still: no failure by itself, but what a reader looks for first.
+
+A disk that retries, a processor that is too hot, a file system that every node waits for: the job goes on after it, so
+that no rule of ``core.judge`` takes it for what broke. The moment, and who says it, tie it to the slowdown.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.answer.findings import Findings, Verdict, held_up
+from core.failure_kinds import Kind
+from core.judge.candidates import Candidate
+from core.judge.ending import is_order
+from core.logs.lines import NO_TIME
+from core.model import Role, Scope
+from core.nodes.onset import AT_THE_ONSET, BEFORE, is_near, onset_of_slowdown, tells_of_the_end
+from core.nodes.sign import short
+from core.shares import MAJORITY
+
+MOST = 3  # a reader looks at few; the lines of one fault that differ are told together
+
+
+def with_onset(found: Findings, verdict: Verdict) -> Verdict:
+    """The verdict, with the events of the moment in which the job became slow or stood still.
+
+    Those of the suspects alone; where nobody is suspected those of most nodes.
+    """
+    if not held_up(found) or verdict.scope is Scope.NONE:
+        return verdict
+    suspects = {suspicion.node for suspicion in verdict.suspects}
+    told = [_told_then(found, candidate, suspects) for candidate in found.candidates if _may_tell(found, candidate)]
+    began = [candidate for candidate in told if candidate is not None]
+    time = found.parsed.table.time
+    began.sort(key=lambda candidate: (not candidate.fact.known, int(time[candidate.rows].min()), candidate.event))
+    if not began:
+        return verdict
+    first = began[0]
+    who = first.nodes[0] if len(first.nodes) == 1 else f"{len(first.nodes)} {found.unit}s"
+    because = f"Since then {who} said \u201c{short(first.quote or first.text)}\u201d: {first.fact.says}."
+    checks = dict.fromkeys((*((first.fact.check,) if first.fact.known else ()), *verdict.checks))
+    return replace(verdict, why=(*verdict.why, because), checks=tuple(checks), onset=tuple(began[:MOST]))
+
+
+def _may_tell(found: Findings, candidate: Candidate) -> bool:
+    """Whether it is neither a part of how the job ended nor what ranks say of their peers."""
+    ends = tells_of_the_end(candidate) or is_order(found.parsed.table, candidate)
+    return not ends and candidate.role is not Role.PROPAGATED
+
+
+def _told_then(found: Findings, candidate: Candidate, suspects: Collection[str]) -> Candidate | None:
+    """The candidate with what suspects said from then on, if no other node said it then; else None.
+
+    Without suspects all of it, if most nodes began to say it then.
+    """
+    table, rows = found.parsed.table, candidate.rows
+    moment = _since_then(found, candidate)
+    names = {table.origins[voice].node for voice in np.unique(table.voice[rows[moment]]).tolist()} - {None}
+    if not moment.any() or not suspects:
+        most = bool(moment.all()) and len(names) > max(1, len(found.nodes) * MAJORITY)
+        return _as_root(candidate) if most and not suspects else None
+    if not names or not names <= set(suspects):
+        return None
+    nodes = tuple(sorted(name for name in names if name))
+    ranks = tuple(sorted({int(rank) for rank in table.rank[rows[moment]] if rank >= 0}))
+    return _as_root(replace(candidate, rows=rows[moment], count=int(moment.sum()), nodes=nodes, ranks=ranks))
+
+
+def _since_then(found: Findings, candidate: Candidate) -> NDArray[np.bool_]:
+    """Which rows came since shortly before the moment, of an event that began near it; of a slow start any row.
+
+    What does not slow a machine down tells nothing of a job that was slow from its start.
+    """
+    ending, times = found.ending, found.parsed.table.time[candidate.rows]
+    onset = ending.progressed if ending.hung else onset_of_slowdown(found.parsed, ending)
+    if onset is None:
+        return np.full(len(times), candidate.fact.kind == Kind.SLOW_MACHINE)
+    since = (times != NO_TIME) & (times >= onset - BEFORE)
+    began = bool(since.any()) and (ending.hung or is_near(int(times[since].min()), onset))
+    return np.asarray(since & began, np.bool_)
+
+
+def _as_root(candidate: Candidate) -> Candidate:
+    why = "this began when the job became slow or stood still"
+    return replace(candidate, role=Role.ROOT, why=why, score=max(candidate.score, AT_THE_ONSET))
