@@ -16,17 +16,17 @@ from core.course.leak import find_leak
 from core.course.stages import STAGES
 from core.dumps.dump_signs import find_dump_evidence
 from core.events.table import EventTable
-from core.failure_kinds import Kind
 from core.flows.answer import FlowsAnswer
 from core.flows.evidence import find_flow_evidence, with_network
 from core.history.attempt import Attempt
 from core.job import Job
-from core.judge.candidates import find_candidates, is_raised
+from core.judge.candidates import find_candidates, is_about_numbers
 from core.judge.collective_mismatch import find_mismatch
 from core.judge.durations import find_durations
 from core.judge.ending import find_ending
 from core.judge.exits import find_exits
 from core.judge.late_lines import find_late
+from core.judge.missing_ranks import find_parted
 from core.judge.ranking import rank_candidates, stage_of_failure
 from core.judge.roles.assign import assign_roles
 from core.judge.speaker import name_speakers
@@ -96,7 +96,7 @@ def diagnose_parsed(
     spans = find_spans(parsed)  # beyond the paper: work that begins with one message and ends with another
     durations = find_durations(parsed, spans)  # beyond the paper: how long work took, by words and by clocks
     ending = find_ending(parsed, candidates, spans, durations)  # beyond the paper: did it make progress until the end?
-    is_nan = is_raised(candidates, Kind.NUMERICS)
+    is_nan = is_about_numbers(candidates)
     broken = find_broken(parsed.table, parsed.files, parsed.iterations, raised=is_nan)  # a loss that is no number
     leak = find_leak(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: memory that never comes back
     dumps = find_dump_evidence(as_read)  # beyond the paper: stacks and flight recorders of hung processes
@@ -129,7 +129,7 @@ def diagnose_parsed(
         slower=metrics.slower,
         broken=broken,
         leak=leak,
-        mismatch=find_mismatch(parsed, candidates),  # beyond the paper: ranks in different collectives
+        mismatch=find_mismatch(parsed, candidates) or find_parted(parsed),  # beyond the paper: different collectives
     )
     verdict = with_onset(found, decide(found))  # scope and confidence, in code; what began with a slowdown
     answer = present(as_read, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)

@@ -10,16 +10,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.answer.findings import Findings, Verdict, held_up
+from core.answer.findings import Findings, Verdict, broke, held_up
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.ending import is_order
 from core.logs.lines import NO_TIME
 from core.model import Role, Scope
-from core.nodes.onset import AT_THE_ONSET, BEFORE, is_near, onset_of_slowdown, tells_of_the_end
+from core.nodes.onset import AFTER, AT_THE_ONSET, BEFORE, is_near, onset_of_slowdown, tells_of_the_end
 from core.nodes.sign import short
 from core.shares import MAJORITY
 
+SURE = 0.8  # strength of a direct trace; what is weaker is said by machines that are well, too
 MOST = 3  # a reader looks at few; the lines of one fault that differ are told together
 
 
@@ -28,7 +29,7 @@ def with_onset(found: Findings, verdict: Verdict) -> Verdict:
 
     Those of the suspects alone; where nobody is suspected those of most nodes.
     """
-    if not held_up(found) or verdict.scope is Scope.NONE:
+    if broke(found) or verdict.scope is Scope.NONE or not (held_up(found) or verdict.suspects):
         return verdict
     suspects = {suspicion.node for suspicion in verdict.suspects}
     told = [_told_then(found, candidate, suspects) for candidate in found.candidates if _may_tell(found, candidate)]
@@ -69,16 +70,17 @@ def _told_then(found: Findings, candidate: Candidate, suspects: Collection[str])
 
 
 def _since_then(found: Findings, candidate: Candidate) -> NDArray[np.bool_]:
-    """Which rows came since shortly before the moment, of an event that began near it; of a slow start any row.
+    """Which rows came since shortly before the moment, of an event that began near it; of an unknown moment any row.
 
     What does not slow a machine down tells nothing of a job that was slow from its start.
     """
     ending, times = found.ending, found.parsed.table.time[candidate.rows]
     onset = ending.progressed if ending.hung else onset_of_slowdown(found.parsed, ending)
     if onset is None:
-        return np.full(len(times), candidate.fact.kind == Kind.SLOW_MACHINE)
+        tells = candidate.fact.kind == Kind.SLOW_MACHINE or (not held_up(found) and candidate.fact.strength >= SURE)
+        return np.full(len(times), tells and candidate.fact.known)
     since = (times != NO_TIME) & (times >= onset - BEFORE)
-    began = bool(since.any()) and (ending.hung or is_near(int(times[since].min()), onset))
+    began = bool(since.any()) and (ending.hung or is_near(int(times[since].min()), onset, AFTER))
     return np.asarray(since & began, np.bool_)
 
 

@@ -20,7 +20,7 @@ from core.answer.findings import (
 from core.facts import Blame
 from core.failure_kinds import OF_THE_PROGRAM, Kind
 from core.job import Status
-from core.judge.candidates import Candidate
+from core.judge.candidates import Candidate, is_about_numbers
 from core.model import Scope
 from core.naming import together
 from core.nodes.sign import Suspicion
@@ -37,7 +37,7 @@ def of_nodes(found: Findings) -> Verdict | None:
     lenient = held_up(found) or may_have_hung(found) or _left_open(found) or _met_in_vain(found)
     level = HELD_UP if lenient else SUPPORTED
     accused = _accused(roots, found.suspicions, found.nodes, level)
-    if accused and found.crossed and _only_implicit(accused[0]):
+    if accused and (found.crossed or found.mismatch is not None) and _only_implicit(accused[0]):
         return None  # who waits elsewhere than the others is not stuck: the program let them part
     if not accused or MIN_VOICES <= len(found.nodes) <= len(accused):
         return None  # all of them: nobody is special
@@ -111,6 +111,8 @@ def _accused(
         return ()
     if roots and not roots[0].nodes and _only_implicit(suspicions[0]) and roots[0].score >= SUPPORTED:
         return ()  # what the job itself raised is told; who stood still then waited for it
+    if roots and not roots[0].nodes and roots[0].fact.known and roots[0].fact.kind in OF_THE_PROGRAM:
+        return ()  # its driver tells of all, and what met each of them
     waits = bool(roots) and roots[0].fact.blame is Blame.NOBODY and suspicions[0].node in roots[0].nodes
     if waits and not _named_by(roots[0], suspicions[0]):
         return ()  # who reports that somebody is missing is not the one who is
@@ -141,7 +143,7 @@ def _named_by(root: Candidate, suspicion: Suspicion) -> bool:
 
 def _spread_from(root: Candidate, suspicion: Suspicion) -> bool:
     """Whether all have what one had first: a nan, which the next gradient carries to the others."""
-    return root.fact.kind is Kind.NUMERICS and any(sign.channel == "agreement" for sign in suspicion.signs)
+    return is_about_numbers([root]) and any(sign.channel == "agreement" for sign in suspicion.signs)
 
 
 def _same_ground(one: Suspicion, other: Suspicion) -> bool:

@@ -72,12 +72,13 @@ def parted(found: Findings) -> Verdict | None:
     mismatch = found.mismatch
     if mismatch is None:
         return None
-    parts = ", ".join(f"{called(ranks)} in {operation}" for operation, ranks in mismatch.operations)
+    parts = ", ".join(f"{called(ranks)} in {short(operation)}" for operation, ranks in mismatch.operations)
+    where = "At the end" if mismatch.number is None else f"Under number {mismatch.number:,} of one process group"
     return _nobody_is_special(
         found,
         Ground.PLACE,
         f"ranks wait in different collectives{found.place}",
-        f"Under number {mismatch.number:,} of one process group: {parts}.",
+        f"{where}: {parts}.",
         "Look for a branch that not all ranks take: a condition on data, on the rank, or an exception.",
     )
 

@@ -2,20 +2,23 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.course.iterations import Iterations
 from core.events.row_text import read_rows
-from core.events.table import EventTable
+from core.events.table import EventTable, rows_by
 from core.job import LogFile
 from core.shares import few_of
 
 MIN_TIMES = 3  # lines in a row, the last ones: a step whose gradients overflow is skipped, and the next is well
 MOST_LINES = 2_000  # the last ones of each speaker: where it began, if that is not longer ago
-MOST_VOICES = 4  # those that tell most; all compute the same loss
+MOST_ENDS = 1_024  # speakers whose last lines are looked at: those that tell most
+MOST_VOICES = 4  # of those whose last lines are broken; all compute the same loss
 BEFORE = 3  # printed iterations before it in which it may have been nan on few ranks alone
 MIN_WELL = 2  # ranks that are well; of two that differ, either may be the odd one
 _NAN = re.compile(r"\bnan\b", re.IGNORECASE)
@@ -52,13 +55,9 @@ def find_broken(
         raised: the job itself complains of a number that is none, so that one line is no gradient that overflowed.
     """
     least = 1 if raised else MIN_TIMES
-    voices, times = np.unique(iterations.voices, return_counts=True)
     found = []
-    for voice in voices[np.lexsort((voices, -times))][:MOST_VOICES].tolist():
-        at = np.flatnonzero(iterations.voices == voice)[-MOST_LINES:]
+    for at in _ending_without_number(table, files, iterations, least):
         rows, numbers = iterations.marks[at].tolist(), iterations.numbers[at].tolist()
-        if not _BROKEN.search(" ".join(read_rows(files, table, rows[-least:]).values())):
-            continue
         texts = read_rows(files, table, rows)
         named = [{match[1] for match in _BROKEN.finditer(texts.get(row, ""))} for row in rows]
         for name in sorted(set.intersection(*named[-least:]) if len(named) >= least else ()):
@@ -73,6 +72,22 @@ def find_broken(
     traced = [_with_the_first(of_names[name], table, files, iterations) for name in sorted(of_names)]
     early = [number for number in traced if number.first and number.iteration <= found[0].iteration]
     return early[0] if early else found[0]
+
+
+def _ending_without_number(
+    table: EventTable, files: Mapping[str, LogFile], iterations: Iterations, least: int
+) -> Iterator[NDArray[np.intp]]:
+    """The last markers of each of few speakers in whose last ones a number is none, of who tells most first."""
+    spoken = sorted(rows_by(iterations.voices, np.arange(len(iterations.voices))), key=lambda of: (-len(of[1]), of[0]))
+    of_voices = [at[-MOST_LINES:] for _, at in spoken[:MOST_ENDS]]
+    ends = [iterations.marks[at[-least:]].tolist() for at in of_voices]
+    texts = read_rows(files, table, sorted(row for rows in ends for row in rows))
+    broken = (
+        at
+        for at, rows in zip(of_voices, ends, strict=True)
+        if _BROKEN.search(" ".join(texts.get(row, "") for row in rows))
+    )
+    yield from islice(broken, MOST_VOICES)
 
 
 def _in_other_lines(table: EventTable, iterations: Iterations) -> BrokenNumber | None:

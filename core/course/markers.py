@@ -27,6 +27,7 @@ SAME = 0.5  # of the iterations that other ranks count; who warns of a few of th
 _ANY = re.compile("")
 _WEIGHTY = 6  # of dialects that count together
 _SECOND = 1_000_000  # microseconds
+_AT_ONCE = 1 << 12  # rows whose clocks are asked for at once
 _ELAPSED = re.compile(r"\[(?:(\d{1,4}):)?(\d{2}):(\d{2})<")
 _NO_NUMBER = re.compile(r"(?<![A-Za-z])-?(?:nan|inf)(?![A-Za-z])", re.IGNORECASE)
 _MAX_DIGITS = 9  # nobody trains for 10**9 iterations
@@ -208,8 +209,21 @@ def _read_events(
     drawn = ~timed & (elapsed >= 0) & (times != NO_TIME)
     for _, mine in rows_by(voices, np.flatnonzero(drawn)):
         began = (times[mine[0]] - elapsed[mine[0]]) // _SECOND * _SECOND  # a bar counts whole seconds
-        times[mine] = began + elapsed[mine]
+        if began + elapsed[mine[-1]] > _next_clock(table, int(rows[mine[-1]])) + _SECOND:
+            drawn[mine] = False  # no clock stands above the bar, and the one below came long after it began
+        else:
+            times[mine] = began + elapsed[mine]
     return Markers(rows, numbers, totals, weights, voices, table.message[rows], times, timed | drawn, elapsed)
+
+
+def _next_clock(table: EventTable, row: int) -> int:
+    """The time of the next line of the same file that has a clock of its own; none is later than that of no line."""
+    stop = table.rows_of_file(int(table.file[row])).stop
+    for start in range(row + 1, stop, _AT_ONCE):
+        below = np.flatnonzero(table.timed[start : min(stop, start + _AT_ONCE)])
+        if len(below):
+            return int(table.time[start + int(below[0])])
+    return np.iinfo(np.int64).max
 
 
 def _elapsed(text: str) -> int:

@@ -8,7 +8,7 @@ where few do while most stand in one place. File paths are cut and line numbers 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.dumps.stacks import Frame, Process, Thread
 from core.model import Line, StackBar
@@ -29,6 +29,7 @@ _COLLECTIVE = re.compile(
     re.IGNORECASE,
 )
 _WAITS_FOR_DEVICE = re.compile(r"_engine_run_backward|(?:cuda|npu)\w*(?:Stream|Device|Event)?Synchronize|synchronize")
+_ON_HOST = re.compile(r"mpi4py|libmpi|openmpi|mpich", re.IGNORECASE)  # these return when the others have come
 _WATCHERS = re.compile(r"watchdog|heartbeat|monitor|watchdg|flight|pt_nccl", re.IGNORECASE)
 _NO_RANK = re.compile(r"^(?:_worker_loop|_invoke_run|launch_agent|_pin_memory_loop|_fork_server|_serve_one)$")
 _NO_RANK_FILE = re.compile(r"distributed/(?:run|launch|launcher/api)\.py$|compile_worker|resource_tracker|forkserver")
@@ -80,12 +81,20 @@ def places(processes: Sequence[Process]) -> tuple[StackPlace, ...]:
         thread, waits = _telling(process)
         key = tuple((frame.function, _short(frame.file)) for frame in thread.frames)
         found[waits, key].append((process, thread))
-    return tuple(
+    standing = tuple(
         StackPlace(
             members[0][1].frames, tuple(item for item, _ in members), waits, tuple(thread for _, thread in members)
         )
         for (waits, key), members in sorted(found.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     )
+    return tuple(replace(place, waits=_waits_for_others(place, standing)) for place in standing)
+
+
+def _waits_for_others(place: StackPlace, standing: Sequence[StackPlace]) -> bool:
+    """Whether it waits for others; who waits for its device does, unless the others wait on the host, as in MPI."""
+    calls = [frame for other in standing if _communicates(frame := _wait_frame(other.stack))]
+    on_host = bool(calls) and all(_ON_HOST.search(frame.file) for frame in calls)
+    return place.waits and (_communicates(_wait_frame(place.stack)) or not on_host)
 
 
 def training(processes: Sequence[Process]) -> tuple[Process, ...]:
@@ -135,14 +144,19 @@ def outliers(processes: Sequence[Process]) -> tuple[Outlier, ...]:
 
 
 def wait_for_each_other(processes: Sequence[Process]) -> bool:
-    """Whether all wait, and not in the same call: then each waits for what the others are not going to do."""
+    """Whether all wait, and not in the same call: then each waits for what the others are not going to do.
+
+    Few that wait for their device while the others are in one call may be stuck in it.
+    """
     standing = places(processes)
     calls = {_wait_frame(place.stack).function for place in standing}
-    return (
-        sum(len(place.processes) for place in standing) >= MIN_PROCESSES
-        and len(calls) > 1
-        and all(place.waits for place in standing)
-    )
+    total = sum(len(place.processes) for place in standing)
+    communicating = [place for place in standing if _communicates(_wait_frame(place.stack))]
+    on_device = total - sum(len(place.processes) for place in communicating)
+    one_call = len({_wait_frame(place.stack).function for place in communicating}) == 1
+    if one_call and 0 < on_device <= few_of(total):
+        return False
+    return total >= MIN_PROCESSES and len(calls) > 1 and all(place.waits for place in standing)
 
 
 def tree(processes: Sequence[Process]) -> tuple[Branch, ...]:

@@ -5,6 +5,7 @@ that says it most in a good job, in the same place of the job; what goes beyond 
 indicating events, so presence proves nothing, and the first time is as normal as the last.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -168,6 +169,13 @@ def _candidate(
     )
 
 
-def is_raised(candidates: Sequence[Candidate], kind: Kind) -> bool:
-    """Whether a direct trace is of this kind."""
-    return any(candidate.fact.kind is kind and candidate.role is Role.ROOT for candidate in candidates)
+_NO_NUMBER = re.compile(r"\b(?:nan|inf|infinity|not a number|non-?finite)\b", re.IGNORECASE)
+
+
+def is_about_numbers(candidates: Sequence[Candidate]) -> bool:
+    """Whether a direct trace complains of a number that is none, in whatever words."""
+    return any(
+        candidate.role is Role.ROOT
+        and (candidate.fact.kind == Kind.NUMERICS or (not candidate.fact.known and _NO_NUMBER.search(candidate.text)))
+        for candidate in candidates
+    )

@@ -28,9 +28,9 @@ _EVEN = frozenset({"ALLREDUCE", "BROADCAST", "_ALLGATHER_BASE", "_REDUCE_SCATTER
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The number of a collective, and the ranks that wait in each operation under it; the most first."""
+    """The ranks that wait in each operation under one number of a group, where one is known; the most first."""
 
-    number: int
+    number: int | None
     operations: tuple[tuple[str, tuple[int, ...]], ...]
 
 

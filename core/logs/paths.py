@@ -22,6 +22,7 @@ _RANK_AT_END = re.compile(r"(?:^|[-_.])(?:rank|workerlog)\.\d{1,6}$", re.IGNOREC
 _LOCAL_NAME = re.compile(r"(?:^|[-_.])local[-_]?(?:rank)?[-_.]?(\d{1,3})(?=$|[-_.])", re.IGNORECASE)
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(?P<host>.+?)[-_.](?P<marked>r(?=\d))?(?P<rank>\d{1,6})")
+_HOST_WITH_NUMBER = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9.-]+")  # no underscore is in the name of a host
 _NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@]((?=.*[A-Za-z])[\w.-]+)")
 _OF_MACHINE = re.compile(r"(?:train(?:er|ing)?|log|out|output|stdout|console|job|run|main)[-_.](.+)", re.IGNORECASE)
 _MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Za-z]+\d+")
@@ -113,7 +114,7 @@ def _stem(name: str) -> str:
 def _numbered_hosts(stems: Iterable[str]) -> tuple[str, ...]:
     """Hosts of files called ``<host>-<rank>``, ``<host>_r<rank>``: when their numbers are 0, 1, ... once each."""
     named = [match for stem in stems if (match := _NUMBERED_HOST.fullmatch(stem))]
-    found = [match for match in named if match["marked"] or re.search(r"[A-Za-z].*\d|\d.*[A-Za-z]", match["host"])]
+    found = [match for match in named if match["marked"] or _HOST_WITH_NUMBER.fullmatch(match["host"])]
     ranks = sorted(int(match["rank"]) for match in found)
     return tuple(match["host"] for match in found) if len(ranks) > 1 and ranks == list(range(len(ranks))) else ()
 

@@ -97,11 +97,15 @@ class NameReading:
         return Name(node, local_rank=rank) if self.is_local else Name(node, rank)
 
 
-def find_reading(names: Sequence[bytes], key: bytes = b"") -> NameReading | None:
+PLAIN_RANKS = NameReading(_RANK)  # 3, r3, rank-3
+
+
+def find_reading(names: Sequence[bytes], key: bytes = b"", *, opens: bool = False) -> NameReading | None:
     """How these different names are read; None when they are not those of speakers.
 
     Args:
         key: what stands before each of them, as in ``host=gpu-7``; empty when nothing does.
+        opens: nearly every line opens with one, in brackets: ``[12] step 31``.
     """
     named = _ranks(names, _NAMED_RANK)
     in_brackets = any(
@@ -110,7 +114,7 @@ def find_reading(names: Sequence[bytes], key: bytes = b"") -> NameReading | None
     if named and len(set(named)) == len(named) and (not in_brackets or _count_from_zero(named)):
         return NameReading(_NAMED_RANK)
     ranks = _ranks(names, _RANK) if not key or _RANK_KEY.fullmatch(key) else []
-    lettered = bool(key) or not any(name[:1].isdigit() for name in names)
+    lettered = bool(key) or opens or not any(name[:1].isdigit() for name in names)
     if _count_from_zero(ranks) or (lettered and _are_of_one_machine(ranks)):
         return NameReading(_RANK, _LOCAL_KEY.fullmatch(key) is not None)
     if _RANK_KEY.fullmatch(key) and _count_from_zero(_ranks(names, _PROCESS)):

@@ -25,6 +25,12 @@ def is_actor(name: str) -> bool:
     return _ACTOR.match(name) is not None
 
 
+def stands_in(name: str) -> bool:
+    """Whether a node's name is that of a rank, a task or a process, which stands for a machine that nobody names."""
+    return is_actor(name) or _COUNTED.match(name) is not None
+
+
+_COUNTED = re.compile(r"\A(?:rank|task) \d+\Z")
 _ACTOR = re.compile(r"\A\w++ pid=\d++\Z")
 
 

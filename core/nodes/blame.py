@@ -10,7 +10,7 @@ from core.facts import Blame
 from core.failure_kinds import Kind
 from core.job import Manifest
 from core.judge.candidates import Candidate
-from core.logs.voices import is_actor
+from core.logs.voices import is_actor, stands_in
 from core.model import Role
 from core.nodes.aliases import ALIAS, Alias
 from core.parsing.identities import is_address
@@ -47,7 +47,7 @@ class Names:
         self._nodes |= {address: node for node, addresses in manifest.node_addresses.items() for address in addresses}
         self._pids = {node.rpartition("=")[2]: node for node in table.nodes if is_actor(node)}
         self._all_are_known = bool(manifest.nodes)
-        self._shapes = {_shape(node) for node in table.nodes}
+        self._shapes = {_shape(node) for node in table.nodes if not stands_in(node)}
         self._ranks = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
         self._aliases: dict[Alias, str] = {}
         for origin in table.origins:
@@ -74,6 +74,7 @@ class Names:
             reported: a launcher reports how a process there ended, so that it is a node, however it is called.
         """
         name = name.rstrip(".-")
+        name = name if is_address(name) or _shape(name) in self._shapes else name.split(".", 1)[0]
         may_belong = not self._all_are_known and (not self._shapes or _shape(name) in self._shapes)
         is_node = (reported and not self._nodes) or _HOSTLIKE.fullmatch(name)
         return name if name and may_belong and is_node else None

@@ -33,7 +33,8 @@ def onset_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending)
     first = min(found, key=lambda candidate: (int(parsed.table.time[candidate.rows].min()), not candidate.fact.known))
     (node,) = first.nodes
     because = f"{node} alone began to say \u201c{short(first.quote or first.text)}\u201d when the job became slow."
-    says = "it alone complained when the job became slow"
+    fact = first.fact
+    says = f"{fact.says} when the job became slow" if fact.known else "it alone complained when the job became slow"
     check = f"Look at what {node} complained of: its kernel log, the links and the clocks of its cards."
     return [Sign(node, "first", AT_THE_ONSET, because, first.event, says=says, check=check)]
 
@@ -62,6 +63,6 @@ def tells_of_the_end(candidate: Candidate) -> bool:
     return candidate.fact.kind in _ENDS or candidate.fact.stop or candidate.role is Role.TEARDOWN
 
 
-def is_near(time: int, onset: int) -> bool:
-    """Whether a time is that of the onset, as lines with clocks tell it; both in microseconds of the job's clock."""
-    return -BEFORE <= time - onset <= AFTER
+def is_near(time: int, onset: int, after: int = BEFORE) -> bool:
+    """Whether a time is that of the onset, as lines with clocks tell it; all in microseconds of the job's clock."""
+    return -BEFORE <= time - onset <= after

@@ -71,6 +71,8 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     if len({odd.ranks for odd in found.values() if odd.weight == HINT}) > 1:
         found = {name: odd for name, odd in found.items() if odd.weight != HINT}  # they point to several: to nobody
     found = {name: odd for name, odd in found.items() if not (odd.waits and everywhere - {name})}
+    if any(_explains_all(name, changes, slow) for name, changes in parts.items()):
+        found = {name: odd for name, odd in found.items() if not name.startswith(_QUOTES_A_LINE)}
     does = {odd.ranks for name, odd in found.items() if name != LAG and not odd.waits and odd.weight == OWN_PART}
     found = {name: odd for name, odd in found.items() if not (odd.waits and odd.ranks in does)}  # told better already
     if not any(odd.weight == OWN_PART for name, odd in found.items() if name != LAG):
@@ -262,6 +264,18 @@ def _rose_everywhere(name: str, changes: Mapping[int, Change], slow: Slowdown) -
     rose /= _scale(name, changes, slow)
     more = slow.after - slow.before
     return name != LAG and not is_rate(name) and SHARE * more <= rose <= WHOLE * more
+
+
+def _explains_all(name: str, changes: Mapping[int, Change], slow: Slowdown) -> bool:
+    """Whether a printed part of the work itself takes longer on most ranks: then what few say more often tells nothing.
+
+    What took nearly as long as a step before is the step itself.
+    """
+    if name == LAG or is_rate(name) or name.startswith(_QUOTES_A_LINE) or WAITS.search(name) or TOTAL.search(name):
+        return False
+    scale = _scale(name, changes, slow)
+    before, after = (float(np.median(side)) / scale for side in zip(*changes.values(), strict=True))
+    return before <= WHOLE * slow.before and after - before >= SHARE * (slow.after - slow.before)
 
 
 def _scale(name: str, changes: Mapping[int, Change], slow: Slowdown) -> int:

@@ -33,6 +33,7 @@ from core.nodes.far_numbers import outside_signs
 from core.nodes.gauges import gauge_signs
 from core.nodes.leaks import leak_signs
 from core.nodes.lost_nodes import lost_signs
+from core.nodes.missing_tensors import missed_signs
 from core.nodes.onset import onset_signs
 from core.nodes.peers import other_work
 from core.nodes.rank_values import told_by_all
@@ -96,6 +97,7 @@ def find_signs(
         *_missing(parsed, expected, candidates),
         *counter_signs(parsed),
         *collective_signs(parsed, node_of_rank),
+        *missed_signs(parsed, node_of_rank),
         *slow_signs(parsed, ending, node_of_rank),
         *straggler_signs(parsed, ending, node_of_rank),
         *reported_signs(parsed, ending, node_of_rank),

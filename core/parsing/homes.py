@@ -59,9 +59,9 @@ def _homes_of_tasks(table: EventTable, files: Mapping[str, LogFile]) -> dict[int
     return {task: next(iter(nodes)) for task, nodes in homes.items()}
 
 
-# Where a rank runs: "process 3/6 runs on lat2", "hostname: gpu-7"; its device is none
+# Where a rank runs: "process 3/6 runs on lat2", "hostname: gpu-7", "rank 3 @ gpu-7"; its device is none
 _RUNS_ON = re.compile(
-    r"\b(?:on|host(?:name)?|node)(?:\s?[=:]\s?|\s)(?:host |node )?"
+    r"(?:\b(?:on|host(?:name)?|node)(?:\s?[=:]\s?|\s)(?:host |node )?|\d\s?@\s?)"
     r"(?!(?:cuda|[gxn]pu|device|rank)\d{1,4}\b)(?P<node>(?=[\w.-]{0,62}[A-Za-z])(?=[\w.-]{0,62}\d)[A-Za-z0-9][\w.-]{1,62})",
     re.IGNORECASE | re.ASCII,
 )
@@ -108,6 +108,31 @@ def introduced_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[st
         if len(nodes) > 1 and ranks == list(range(table.heads[event])):
             return {node: tuple(sorted(nodes[node])) for node in sorted(nodes)}
     return {}
+
+
+# Open MPI, orte/runtime/data_type_support (4.1), what mpirun --display-map prints
+_OF_MAP = re.compile(
+    r"^\s*Data for node: (?P<node>[\w.-]{1,253})\s|^\s*Process OMPI jobid: .{1,64} Process rank: (?P<rank>\d{1,6})\b"
+)
+
+
+def mapped_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, tuple[int, ...]]:
+    """The ranks of each node, from the map that mpirun prints before it starts them; none where it prints none."""
+    events = [
+        event
+        for event, template in enumerate(table.templates)
+        if "Process OMPI jobid" in template.sample or "Data for node" in template.sample
+    ]
+    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
+    nodes: dict[str, list[int]] = {}
+    node = ""
+    for _, text in sorted(read_rows(files, table, rows).items()):
+        found = _OF_MAP.search(text)
+        if found is not None and found["node"]:
+            node = found["node"]
+        elif found is not None and node:
+            nodes.setdefault(node, []).append(int(found["rank"]))
+    return {name: tuple(sorted(own)) for name, own in sorted(nodes.items())} if len(nodes) > 1 else {}
 
 
 # NCCL, src/init.cc (2.21): "comm 0x55d0 rank 5 nranks 8 cudaDev 1 busId 41000 commId 0x9f3b - Init COMPLETE"

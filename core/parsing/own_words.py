@@ -6,15 +6,16 @@ beside it, and without it the files say the same.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.job import Manifest
 from core.logs.hosts import Hosts
 from core.logs.lines import mask, without_ansi
-from core.logs.speaker_names import NameReading, find_reading, names_rank
+from core.logs.speaker_names import PLAIN_RANKS, NameReading, find_reading, names_rank
 from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared_files import HEAD, has_clock
+from core.shares import MIN_RANKS
 
 _TRIED = 400  # lines of a file
 _LEAST_LINES = 3  # of fewer, any word is in each of them
@@ -22,6 +23,7 @@ _PLACES = 10  # words of a head: clock and date, level, logger, a place in the c
 _LEAST_CLOCKS = 0.2  # of the lines: a traceback has none, and may be most of a short file
 _LEAST = 0.6  # of the lines have the word in its place; the others are of other programs
 _SAME = 0.5  # of the lines are said in half of the files, as core.parsing.speakers has it
+_MAX_DIGITS = 6  # of a rank
 _KEY = re.compile(rb"[A-Za-z_]{1,16}[=:]")
 _AROUND = b"[](){}<>|,;:-=.*'\""
 _COMPARED = 60  # bytes of what a line says: what comes behind may be measured
@@ -72,10 +74,12 @@ def _speakers(files: Mapping[str, _File], place: int, manifest: Manifest) -> Ite
     words = {name: word for name, file in files.items() if (word := file.word(place))}
     ranks = {name: word for name, word in words.items() if names_rank(word)}
     words = words if len(ranks) == len(words) else {name: word for name, word in words.items() if name not in ranks}
-    keys = {match[0] if (match := _KEY.match(word)) else b"" for word in words.values()}
-    key = keys.pop() if len(keys) == 1 else b""
+    keys = Counter(match[0] if (match := _KEY.match(word)) else b"" for word in words.values())
+    key = max(sorted(keys), key=keys.__getitem__, default=b"")
+    words = {name: word for name, word in words.items() if word.startswith(key)} if key else words
     names = {file: word.removeprefix(key) for file, word in words.items()}
     reading = find_reading(sorted(set(names.values())), key[:-1]) if len(set(names.values())) > 1 else None
+    reading = reading or (PLAIN_RANKS if key and _count_all(names.values(), manifest) else None)
     if reading is None or not _tells(names, reading) or not _say_the_same(files, words):
         return
     hosts = Hosts(manifest)
@@ -83,6 +87,13 @@ def _speakers(files: Mapping[str, _File], place: int, manifest: Manifest) -> Ite
         if (name := reading.read(word)) is not None:
             node = name.node.decode("ascii")
             yield file, (hosts.called(node) or "") if manifest.nodes else node, name.rank
+
+
+def _count_all(names: Iterable[bytes], manifest: Manifest) -> bool:
+    """Whether files have a number each, which together count all ranks from 0 on: under any key these are ranks."""
+    numbers = sorted(int(name) if name.isdigit() and len(name) <= _MAX_DIGITS else -1 for name in names)
+    whole = len(numbers) == (manifest.world_size or len(numbers)) >= MIN_RANKS
+    return whole and numbers == list(range(len(numbers)))
 
 
 def _tells(names: Mapping[str, bytes], reading: NameReading) -> bool:

@@ -12,12 +12,14 @@ from core.parsing.homes import (
     communicator_homes,
     find_homes,
     introduced_homes,
+    mapped_homes,
     names_only_tasks,
     reported_homes,
     told_homes,
 )
 from core.parsing.identities import find_names
 from core.parsing.launched import NOBODY_LAUNCHED, Launched, find_launched
+from core.parsing.pods import with_pods
 from core.shares import few_of
 
 
@@ -42,7 +44,7 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
         table, manifest = _with_silent_tasks(with_homes(table, homes), homes, manifest) if homes else (table, manifest)
         homeless = homeless and not homes
-    hosts = communicator_homes(table, files) if homeless else {}
+    hosts = (mapped_homes(table, files) or communicator_homes(table, files)) if homeless else {}
     if hosts and set(hosts) <= set(manifest.nodes or hosts):
         table, manifest = _on_hosts(table, hosts, manifest)
         homeless = False
@@ -59,6 +61,7 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         nameless, manifest = True, _with_silent_ranks(table, launched, manifest)
         table = with_ranks_as_nodes(table)
     table = with_homes(table, names) if (names := find_names(table, files)) else table
+    table = with_pods(table, files, manifest)
     if not (nameless or manifest.node_ranks) and (whole := _with_silent_ranks_of_nodes(table, manifest)):
         manifest = replace(manifest, node_ranks=whole)
     is_of_actors = table.nodes and all(map(is_actor, table.nodes))

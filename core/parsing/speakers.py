@@ -43,6 +43,7 @@ _OF_A_RUN = re.compile(
 _NUMBERED = re.compile(
     r"[^.]{1,64}\.(?P<behind>\d{1,6})|(?:std)?(?:out|err|output|log|console)[-_.]?(?P<of_stream>\d{1,6})", re.IGNORECASE
 )
+_OF_ARRAY = re.compile(r"(?P<job>.{0,200}(?:_|\d{4}).{0,200}?)[-_.](?P<task>\d{1,6})")  # no machine is called so
 # kws.0.err, beat-9f3c.1.out.log; not of a part of a run, whatever its number
 _TASK = re.compile(
     r"(?!(?:attempt|epoch|step|part|shard|try|trial|fold|phase|restart)\b)(?P<name>.{1,200}?)[-_.](?P<task>\d{1,6})"
@@ -55,7 +56,7 @@ _STAMP = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")  # of a wrapper, behi
 _SPOKEN = re.compile(rb"\brank[ =:#_]?(\d{1,6})\b", re.IGNORECASE)
 _STREAM = re.compile(r"\.(?:std)?(?:out|err)$")  # of one process; what else stands behind a name may be of others
 _INTRODUCES = re.compile(
-    rb"\b(?:global[_ ])?(?:rank|process|worker)[ :=#]{1,2}(\d{1,6})"
+    rb"\b(?:global[_ ])?(?:rank|process|worker|task)[ :=#]{1,2}(\d{1,6})"
     rb"(?=\s?/\s?\d|,? of \d|,? on [a-z]|[,;]? (?:world|member))",
     re.IGNORECASE,
 )
@@ -208,10 +209,16 @@ def _of_one_stem(known: Mapping[str, _Speaker], others: Iterable[str]) -> dict[s
 
 
 def _are_numbered_as(group: Mapping[str, str], ranks: Mapping[str, int]) -> bool:
-    """Whether files have the number of their rank where no machine's name has it: ``train.2.log``, ``out-2.log``."""
+    """Whether files have the number of their rank where no machine's name has it.
+
+    ``train.2.log``, ``out-2.log``, and ``dedup_8812_2.out``, as schedulers call the files of an array.
+    """
     numbers = {
         name: match[match.lastgroup or 0] for name, word in group.items() if (match := _NUMBERED.fullmatch(word))
     }
+    tasks = [match for word in group.values() if (match := _OF_ARRAY.fullmatch(word))]
+    if len(tasks) == len(group) and len({match["job"] for match in tasks}) == 1:
+        numbers = {name: match["task"] for name, match in zip(group, tasks, strict=True)}
     return len(numbers) == len(group) and all(ranks.get(name) == int(number) for name, number in numbers.items())
 
 

@@ -20,5 +20,5 @@ def test_every_step_of_the_story_is_timed() -> None:
     story = ast.parse((ROOT / "core/diagnose.py").read_text(encoding="utf-8"))
     steps = next(one for one in story.body if isinstance(one, ast.FunctionDef) and one.name == "diagnose_parsed")
     called = {one.func.id for one in ast.walk(steps) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
-    no_steps = {"diagnose_l4", "suspects", "Findings", "partial", "is_raised"}
+    no_steps = {"diagnose_l4", "suspects", "Findings", "partial", "is_about_numbers"}
     assert called - no_steps <= {function for _, _, function in STEPS}

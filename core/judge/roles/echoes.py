@@ -70,8 +70,10 @@ class _Before:
         if candidate.fact.kind not in _MEETING or self.trained:
             return False
         waited = _first(self.table, [candidate]) - LATE
-        others = (first for nodes, first in self.hindered if nodes.isdisjoint(candidate.nodes))
-        return self.raised <= waited or min(others, default=NEVER) <= waited or self._raised_elsewhere(candidate)
+        others = [first for nodes, first in self.hindered if nodes.isdisjoint(candidate.nodes)]
+        undated = bool(others) and not self.table.timed[candidate.rows].any()
+        hindered = undated or min(others, default=NEVER) <= waited
+        return self.raised <= waited or hindered or self._raised_elsewhere(candidate)
 
     def _raised_elsewhere(self, candidate: Candidate) -> bool:
         """Whether others raised one, where no clock tells who was first: who has ended comes to no meeting."""

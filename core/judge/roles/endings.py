@@ -28,7 +28,8 @@ def clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
     why = "its node was ending already"
 
     def ended_itself(rows: Rows) -> NDArray[np.bool_]:
-        return (_since(table, waited, rows) <= table.time[rows]) | (~table.timed[rows] & all_waited)
+        late: NDArray[np.bool_] = _since(table, waited, rows) <= table.time[rows]
+        return late | (~table.timed[rows] & all_waited)
 
     def clear(candidate: Candidate) -> Candidate:
         if candidate.fact.kind == Kind.ABORTED and candidate.role is Role.ROOT:

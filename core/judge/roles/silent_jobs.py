@@ -1,6 +1,6 @@
 """Jobs of which nobody says in known words what broke: who fell silent, and who ended first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
 MIN_SPEAKERS = 2  # of one alone nothing was lost
+AT_ONCE = 1_000_000  # microseconds: who follows another one notices first, gloo and torchrun poll by the second
 FIRST_TO_END = 0.6  # strength of the words with which a process ended before all others: as sure as silence
 _OF_PEERS = frozenset({Kind.PEER_LOST, Kind.PEER_SILENT, Kind.UNREACHABLE, Kind.STORE_LOST})
 _LOST = Fact(
@@ -84,13 +85,20 @@ def weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequenc
 
     def weigh(candidate: Candidate) -> Candidate:
         own = np.intersect1d(candidate.rows, led)
-        if candidate not in dying or candidate.fact.known or not len(own):
+        if candidate not in dying or candidate.fact.known or not len(own) or _say_all_at_once(table, candidate, last):
             return candidate
         why = "said last, and first of all"
         root = without(table, candidate, lambda rows: ~np.isin(rows, own), "").with_role(Role.ROOT, why)
         return replace(root, fact=replace(candidate.fact, strength=max(candidate.fact.strength, FIRST_TO_END)))
 
     return [weigh(candidate) for candidate in candidates]
+
+
+def _say_all_at_once(table: EventTable, candidate: Candidate, last: Mapping[int, int]) -> bool:
+    """Whether most speakers end with the same words within a second: each decided so by itself, and none was lost."""
+    rows = np.intersect1d(candidate.rows, list(last.values()))
+    times = table.time[rows]
+    return len(rows) > len(last) * MAJORITY and int(times.max() - times.min()) <= AT_ONCE
 
 
 def weigh_the_only_other(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from core.logs.lines import mask
-from core.logs.speaker_names import NameReading, are_made_alike, count_all, find_reading
+from core.logs.speaker_names import PLAIN_RANKS, NameReading, are_made_alike, count_all, find_reading
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.shared_files import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speaker_turns import ALWAYS, LEAST, NamedLine, names_that_return, take_turns
@@ -22,8 +22,12 @@ _MAX_SHAPES = 64  # of names, their digits apart, in one expression; a cluster h
 _WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9][^\s|]*")  # what is but a sign between words is none
 # Brackets or a key around a name; a bare name must have letters, and a digit or several parts, as machines have.
 _SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
+_COUNTED = (
+    rb"(?i:(?:step|epoch|iter(?:ation)?|batch|round|layer|block|fold|phase|pass|try|attempt|line|page|part|trial)s?\b)"
+)
 _TOKEN = re.compile(
-    rb"(?P<open>[\[(<|{#]{0,2})(?P<key>(?i:" + _SPEAKER + rb")[ ]|[A-Za-z_]{1,16}[=:#])?"
+    rb"(?P<open>[\[(<|{#]{0,2})"
+    rb"(?P<key>(?i:" + _SPEAKER + rb")[ ]|(?!" + _COUNTED + rb")[A-Za-z]{2,16}[ ](?=[0-9]{1,4}:)|[A-Za-z_]{1,16}[=:#])?"
     rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@#:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t|]|$)(?! = )"  # a setting
 )
 _PROSE = re.compile(
@@ -83,13 +87,21 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
         if len(named_lines) < LEAST * len(lines):
             continue
         names = names_that_return(named_lines) if take_turns(named_lines, always=always) else _names_of_all(named_lines)
-        reading = find_reading(names, column.key[:-1]) if names else None
         everywhere = len(named_lines) >= ALWAYS * len(lines)
+        opens = everywhere and column.open == b"["
+        reading = find_reading(names, column.key[:-1], opens=opens) if names else None
+        if reading is None and column.key.endswith(b" ") and always and _count_all(names):
+            reading = PLAIN_RANKS  # "shelf 5: ..." on nearly every line, from 0 on, in turns: whatever a rank is called
         if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
             continue
         if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
             return _speakers(column, named_lines, reading, always=always)
     return None
+
+
+def _count_all(names: Sequence[bytes]) -> bool:
+    """Whether they are the numbers from 0 on, and enough of them."""
+    return len(names) >= _MIN_ALL and sorted(names, key=int) == [b"%d" % number for number in range(len(names))]
 
 
 def _words_of_clock(lines: Sequence[bytes]) -> int:
