@@ -16,7 +16,7 @@ from core.course.timings import LAG, is_milliseconds, is_rate
 from core.judge.durations import Durations
 from core.model import Stage
 from core.parsed import Parsed
-from core.shares import MAJORITY, MIN_RANKS
+from core.shares import MAJORITY, MIN_RANKS, few_of
 
 SHORTEST = 1 / 64  # of the longest value: a part that is shorter, or told as 0, may have any length below it
 SHARE = 0.25  # of the time that a job ran, that work must have cost more than at first (as in core.nodes.slow)
@@ -59,13 +59,13 @@ def drawn_slowdown(parsed: Parsed) -> Slowdown | None:
 
 
 def part_slowdown(parsed: Parsed) -> Slowdown | None:
-    """The slowdown that one rank alone tells of, by a part of a step that it prints."""
+    """The slowdown that few ranks alone tell of, by a part of a step that they print."""
     found = []
     for name, values in parsed.timings().items():
         if name == LAG or is_rate(name) or len(values) < MIN_RANKS:
             continue
         shifts = [slow for of in values.values() if (slow := _shift_of({0: of})) is not None]
-        if len(shifts) == 1:
+        if 0 < len(shifts) <= few_of(len(values)):
             scale = 1000 if is_milliseconds(name) else 1
             found.append(Slowdown(shifts[0].iteration, shifts[0].before / scale, shifts[0].after / scale))
     return max(found, key=lambda slow: (slow.after - slow.before, -slow.iteration), default=None)

@@ -23,7 +23,8 @@ _LOCAL_NAME = re.compile(r"(?:^|[-_.])local[-_]?(?:rank)?[-_.]?(\d{1,3})(?=$|[-_
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(?P<host>.+?)[-_.](?P<marked>r(?=\d))?(?P<rank>\d{1,6})")
 _HOST_WITH_NUMBER = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9.-]+")  # no underscore is in the name of a host
-_NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@]((?=.*[A-Za-z])[\w.-]+)")
+_NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@_]((?=.*[A-Za-z])[\w.-]+)")
+_RANK_AT_HOST = re.compile(r"[A-Za-z]{1,16}[-_]?(?P<rank>\d{1,6})@(?P<host>[\w.-]{1,253})")
 _OF_MACHINE = re.compile(r"(?:train(?:er|ing)?|log|out|output|stdout|console|job|run|main)[-_.](.+)", re.IGNORECASE)
 _MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Za-z]+\d+")
 _OF_A_RUN = re.compile(
@@ -51,6 +52,8 @@ class Layout:
 
     hosts: of files called ``<host>-<rank>``. machines: of those called ``<process>.<host>`` or, as they are alike,
     ``train-<host>``, by the file's stem.
+    behind_numbers: the machine of each folder that is called ``node2_gpu-7``.
+    at_hosts: files are called ``p3@gpu-7``, with the numbers of all ranks.
     ranks: of files called ``worker_3`` of as many workers as there are ranks, by the file's stem. folders: those called
     after machines, as they are alike. tasks_are_nodes: submitit's tasks are not ranks but nodes.
     """
@@ -62,6 +65,8 @@ class Layout:
     ranks: Mapping[str, int]
     folders: frozenset[str]
     tasks_are_nodes: bool
+    at_hosts: bool
+    behind_numbers: Mapping[str, str]
 
 
 def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
@@ -73,11 +78,13 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
     return Layout(
         manifest,
         known,
-        manifest.nodes or _numbered_hosts(stems),
+        manifest.nodes or _numbered_hosts(stems, manifest),
         behind_numbers(stems) or _behind_words(stems),
         {} if any(known.node(stem) for stem in stems) else _numbered_ranks(stems, ranks),
         _machines(names),
         tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
+        at_hosts=_are_ranks_at_hosts(names),
+        behind_numbers=behind_numbers(part for name in names for part in PurePosixPath(strip(name)).parts[1:-1]),
     )
 
 
@@ -96,6 +103,9 @@ def read_path(name: str, paths: Layout) -> Origin:
             origin = replace(origin, rank=int(rank[1]))
     if "attempt_" in name and len(folders) >= 2 and folders[-1].isdigit():
         return replace(origin, local_rank=int(folders[-1]), program=Program.RANK)
+    if paths.at_hosts and (found := _RANK_AT_HOST.fullmatch(parts[-1])):
+        node = paths.known.node(found["host"]) or found["host"]
+        return replace(origin, node=node, rank=int(found["rank"]), program=Program.RANK)
     return _read_stem(origin, stem, paths)
 
 
@@ -111,12 +121,24 @@ def _stem(name: str) -> str:
     return file if _RANK_AT_END.search(file) else file.rsplit(".", 1)[0]
 
 
-def _numbered_hosts(stems: Iterable[str]) -> tuple[str, ...]:
-    """Hosts of files called ``<host>-<rank>``, ``<host>_r<rank>``: when their numbers are 0, 1, ... once each."""
+def _numbered_hosts(stems: Iterable[str], manifest: Manifest) -> tuple[str, ...]:
+    """Hosts of files called ``<host>-<rank>``, ``<host>_r<rank>``: when their numbers are 0, 1, ... once each.
+
+    None where one host had all of them and job.json tells of several: pods are called so, with a number behind.
+    """
     named = [match for stem in stems if (match := _NUMBERED_HOST.fullmatch(stem))]
     found = [match for match in named if match["marked"] or _HOST_WITH_NUMBER.fullmatch(match["host"])]
     ranks = sorted(int(match["rank"]) for match in found)
-    return tuple(match["host"] for match in found) if len(ranks) > 1 and ranks == list(range(len(ranks))) else ()
+    hosts = tuple(match["host"] for match in found)
+    are_pods = len(set(hosts)) == 1 and manifest.extra.get("num_nodes") == len(hosts)
+    return hosts if len(ranks) > 1 and ranks == list(range(len(ranks))) and not are_pods else ()
+
+
+def _are_ranks_at_hosts(names: Iterable[str]) -> bool:
+    """Whether files are called ``p3@gpu-7``: with a rank each, from 0 on, and its machine."""
+    files = (PurePosixPath(strip(name)).name for name in names)
+    ranks = sorted(int(match["rank"]) for file in files if (match := _RANK_AT_HOST.fullmatch(file)))
+    return len(ranks) > 1 and ranks == list(range(len(ranks)))
 
 
 def _numbered_ranks(stems: Iterable[str], ranks: int) -> dict[str, int]:
@@ -178,7 +200,9 @@ def _folder_of(part: str, paths: Layout) -> str | None:
     """The node that a folder is called after."""
     if paths.manifest.nodes:
         return paths.known.called(part)
-    return part if part != "logs" and (part in paths.folders or _NODE_NAME.fullmatch(part)) else None
+    if part == "logs" or not (part in paths.folders or _NODE_NAME.fullmatch(part)):
+        return None
+    return paths.behind_numbers.get(part, part)
 
 
 def _of_pod(pod: str, container: str, stem: str, paths: Layout) -> Origin:

@@ -9,7 +9,9 @@ may stand still on one: an actor that gets no new weights, an environment that i
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from math import isfinite
 
 from core.course.broken_number import BrokenNumber
 from core.nodes.rank_values import Key, RankValues, enough
@@ -25,6 +27,8 @@ CHANGES = 0.8  # of the times it is a new one on the others, and was before on t
 _COUNTS = re.compile(
     r"(?:global[_ ])?(?:steps?|iter(?:ation)?s?|epochs?|batch(?:es)?|rounds?|episodes?|updates?)", re.IGNORECASE
 )
+EXPLODED = 1_000.0  # times all that any rank told before: gradients of well ranks differ by less than a hundred times
+_DIGEST = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{6,128}")  # a checksum is never another one by chance: once is enough
 DIGITS = 4  # of a number that never changes, and that is no measurement: those of several ranks differ in them
 
 
@@ -51,6 +55,8 @@ def agreement_signs(
     """
     if len(home) < MIN_RANKS:
         return []
+    if broken is not None and not broken.first:
+        return _exploded_first(parsed, all_values, broken, home)
     if broken is not None:
         return [_broke_first(parsed, broken, rank, home[rank]) for rank in broken.first if rank in home]
     signs: dict[str, Sign] = {}
@@ -129,6 +135,50 @@ def _broke_first(parsed: Parsed, broken: BrokenNumber, rank: int, node: str) -> 
     )
 
 
+def _exploded_first(
+    parsed: Parsed, all_values: Iterable[RankValues], broken: BrokenNumber, home: Mapping[int, str]
+) -> list[Sign]:
+    """A sign for the node of the one rank whose number exploded before what all share was no number any more."""
+    found = []
+    for values in all_values:
+        before: list[float] = []
+        for key in sorted(values.values):
+            numbers = _finite(values.values[key])
+            if key[0] > broken.iteration or len(numbers) < MIN_RANKS:
+                break
+            rank = max(numbers, key=lambda rank: (numbers[rank], -rank))
+            others = max(number for other, number in numbers.items() if other != rank)
+            if before and numbers[rank] > EXPLODED * max(others, *before) > 0:
+                found.append((key[0], values, rank, numbers[rank], others, values.rows.get((key, rank))))
+                break
+            before += numbers.values()
+    if not found:
+        return []
+    iteration, values, rank, own, others, row = min(found, key=lambda item: (item[0], item[1].name))
+    node, who = home.get(rank), parsed.table.called([rank], home.get(rank, ""))
+    if node is None:
+        return []
+    because = (
+        f"{values.name} of {who} was {own:.3g} in iteration {iteration}, that of all others {others:.3g} at most; "
+        f"{broken.name} was nan from iteration {broken.iteration} on."
+    )
+    says = f"its {values.name} exploded before all became nan"
+    check = f"Look at what {who} read and computed in that iteration: its data, and the memory of its device."
+    rows = () if row is None else (row,)
+    return [
+        Sign(node, "agreement", ODD_ONE, because, says=says, check=check, ranks=(rank,), iteration=iteration, rows=rows)
+    ]
+
+
+def _finite(values: Mapping[int, str]) -> dict[int, float]:
+    """How large the number of each rank is that tells one."""
+    found = {}
+    for rank, text in values.items():
+        with suppress(ValueError):
+            found[rank] = abs(float(text))
+    return {rank: number for rank, number in found.items() if isfinite(number)}
+
+
 def _find_apart(values: RankValues, ranks: int) -> Apart | None:
     """Who printed something else from some time on, until the end, while all others agreed each time."""
     often = enough(values.values, ranks)
@@ -136,7 +186,8 @@ def _find_apart(values: RankValues, ranks: int) -> Apart | None:
     common = [(key, {rank: of[rank] for rank in often}) for key, of in common]
     agreed = next((place for place, (_, of) in enumerate(common) if len(set(of.values())) > 1), len(common))
     since = common[agreed:]
-    if agreed < MIN_AGREED or len(since) < MIN_ODD:
+    are_digests = all(_DIGEST.fullmatch(value) for _, of in since for value in of.values())
+    if agreed < MIN_AGREED or len(since) < (1 if are_digests else MIN_ODD):
         return None
     key, first = since[0]
     usual, _ = Counter(first.values()).most_common(1)[0]

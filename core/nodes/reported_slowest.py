@@ -22,6 +22,7 @@ from core.shares import MAJORITY, MIN_RANKS
 
 NAMED = 0.7  # as sure as a part of a step that the ranks print themselves (core.nodes.slow): somebody measured it
 MIN_BEFORE, MIN_SINCE = 4, 4  # reports: of four nodes chance names one four times in 1.6 % of jobs
+MIN_RUN = 12  # reports in a row that name one of three nodes by chance once in half a million
 ALWAYS = 0.9  # of the reports since then: one may tell of a step that a checkpoint held up
 MAX_ROWS = 2_000  # reports of one kind that are read
 BESIDE = 40  # characters before a name that say what it is named for
@@ -44,29 +45,46 @@ def reported_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> l
         home: node of each rank.
     """
     slow = ending.slow or ending.drift
-    if slow is None or slow.than_good_jobs or len(parsed.nodes) < MIN_RANKS:
+    if len(parsed.nodes) < MIN_RANKS or (slow is not None and slow.than_good_jobs):
         return []
-    if (rated := _rated(parsed, slow.iteration)) is not None:
+    if slow is not None and (rated := _rated(parsed, slow.iteration)) is not None:
         return [rated]
-    named: dict[str, tuple[int, str]] = {}  # node: how many reports name it, and one of them
+    named: dict[str, tuple[int, str, int]] = {}  # node: how many reports name it, one of them, and since when
     for event in _reports(parsed):
-        for node, times, text in _always(parsed, event, slow.iteration, home):
-            named[node] = max(named.get(node, (0, "")), (times, text))
+        onset = _onset(parsed, event, home) if slow is None else slow.iteration
+        for node, times, text in _always(parsed, event, onset, home) if onset is not None else ():
+            named[node] = max(named.get(node, (0, "", 0)), (times, text, onset or 0))
     if len(named) != 1:
         return []
-    ((node, (times, text)),) = named.items()
+    ((node, (times, text, since)),) = named.items()
     return [
         Sign(
             node,
             "own part",
             NAMED,
-            f"Since iteration {slow.iteration} {times} reports name {node}, such as \u201c{text}\u201d; before they "
+            f"Since iteration {since} {times} reports name {node}, such as \u201c{text}\u201d; before they "
             "named now this one, now that.",
             says="reports name it as the slowest ever since",
             check=f"Compare {node} with a healthy node: clocks and throttling, temperature, load of others, network.",
-            iteration=slow.iteration,
+            iteration=since,
         )
     ]
+
+
+def _onset(parsed: Parsed, event: int, home: Mapping[int, str]) -> int | None:
+    """The iteration since which a report names one node until the end, where no pace tells when the job slowed down."""
+    table, of_row = parsed.table, parsed.iterations.of_row
+    rows = table.rows_of([event])[event]
+    named: dict[Place, list[tuple[int, str]]] = defaultdict(list)
+    for row, text in each_row(parsed.files, table, rows[of_row[rows].astype(np.int64) != NO_ITERATION]):
+        for place, node, _ in _named(text, home, parsed.nodes):
+            named[place].append((row, node))
+    for _, told in sorted(named.items()):
+        last = told[-1][1]
+        run = next((n for n, (_, node) in enumerate(reversed(told)) if node != last), len(told))
+        if MIN_RUN <= run < len(told):
+            return int(of_row[np.array([told[-run][0]])][0])
+    return None
 
 
 def _rated(parsed: Parsed, onset: int) -> Sign | None:
@@ -94,6 +112,7 @@ def _rated(parsed: Parsed, onset: int) -> Sign | None:
 def _reports(parsed: Parsed) -> list[int]:
     """Messages that may name the slowest rank, said often enough by few."""
     table = parsed.table
+    shapes = {re.sub(r"\d+", "<NUM>", node) for node in parsed.nodes if any(map(str.isdigit, node))}
     speakers = np.bincount(table.counts.event, minlength=len(table.templates))
     return [
         event
@@ -101,7 +120,7 @@ def _reports(parsed: Parsed) -> list[int]:
         if MIN_BEFORE + MIN_SINCE <= table.heads[event] <= MAX_ROWS
         and speakers[event] <= max(1, len(table.ranks) * (1 - MAJORITY))
         and not template.block
-        and _TELLS.search(template.sample)
+        and (_TELLS.search(template.sample) or any(shape in template.sample for shape in shapes))
     ]
 
 

@@ -27,6 +27,7 @@ from core.nodes.aliases import find_aliases
 from core.nodes.blame import Names, blame_edges
 from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
+from core.nodes.device_tables import device_signs
 from core.nodes.durations import duration_signs
 from core.nodes.exits import exit_signs
 from core.nodes.far_numbers import outside_signs
@@ -103,6 +104,7 @@ def find_signs(
         *reported_signs(parsed, ending, node_of_rank),
         *duration_signs(parsed, durations, node_of_rank),
         *gauge_signs(parsed, ending),
+        *device_signs(parsed, ending),
         *stall_signs(parsed, ending, home),
         *singled_signs(parsed, ending, names),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),

@@ -1,7 +1,8 @@
 """Addresses and ranks of nodes, where lines tell who their speaker is (``core.identities``)."""
 
 import ipaddress
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -38,12 +39,25 @@ def find_names(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
 
     A machine that has but the number of a process is better known by its address.
     """
+    if behind := _behind_others(table.nodes):
+        return behind
     called = {node for node in table.nodes if is_address(node)}
     if not called or called == set(table.nodes):
         return {}
     addresses, _ = told_identities(table, files)
     pairs = [(address, node) for address, node in addresses.items() if address in called and node not in called]
     return dict((node, address) if NUMBERED_PROCESS.fullmatch(node) else (address, node) for address, node in pairs)
+
+
+def _behind_others(nodes: Sequence[str]) -> dict[str, str]:
+    """The node of each name that only has something before it, as files have it: dmesg_10.88.0.6, beside 10.88.0.6."""
+    known = set(nodes)
+    found: dict[str, str] = {}
+    for name in nodes:
+        ends = [name[match.end() :] for match in re.finditer(r"[_@]|-(?=\D)", name)]
+        if (node := next((end for end in ends if end in known), None)) is not None:
+            found[name] = node
+    return found
 
 
 def is_address(name: str) -> bool:

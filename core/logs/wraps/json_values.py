@@ -37,13 +37,14 @@ class _Reading:
     message: str
     level: str | None
     speaker: str | None
+    is_rank: bool = False  # what the speaker's field holds is a number, no name
 
     def peel(self, line: bytes) -> Peeled | None:
         """What the program told."""
         record = read_object(line)
         if record is None or self.time not in record:
             return None
-        names = {self.message: "message", self.level: "level", self.speaker: "node"}
+        names = {self.message: "message", self.level: "level", self.speaker: "rank" if self.is_rank else "node"}
         clock = str(record.pop(self.time))
         ours = frozenset(names.values()) if self.speaker else _OURS
         fields = {names.get(name, f"{name}_" if name in ours else name): record[name] for name in record}
@@ -69,7 +70,8 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     message = _first(records, _is_text, but=known) or _first(records, _is_word, but=known)
     if time is None or message is None:
         return None
-    return Wrap("JSON by its values", _Reading(time, message, level, speaker).peel)
+    is_rank = speaker is not None and all(str(record.get(speaker, "0")).isdecimal() for record in records)
+    return Wrap("JSON by its values", _Reading(time, message, level, speaker, is_rank).peel)
 
 
 def _first(

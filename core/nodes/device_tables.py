@@ -1,0 +1,130 @@
+"""What tables of devices tell: a row for each card, again and again, of which one changed for good and no other did.
+
+``nvidia-smi``, ``dcgmi dmon`` and their like print a number for each column, and mostly no name beside it. A card that
+falls to a fifth of its clock, alone among all cards, is where to look in a job that became slow or stood still.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.course.pace import SECOND
+from core.events.messages import unlabelled
+from core.events.row_text import read_rows
+from core.events.table import rows_by
+from core.judge.ending import Ending
+from core.nodes.gauges import CHANGED, MIN_VALUES, STEADY, TIMES
+from core.nodes.onset import onset_of_slowdown
+from core.nodes.sign import Sign
+from core.parsed import Parsed
+from core.shares import few_of
+
+MIN_DEVICES = 4  # of fewer, one that does another part of the work is a large part of them
+MAX_EVENTS = 16  # messages that are looked at, those said most often first
+MAX_ROWS = 4_000  # of each node: eight cards, every ten seconds for an hour and a half
+NEAR = 120 * SECOND  # of the onset, where rows have a clock: tables are printed once a minute, and lag behind
+# A row of a device: "GPU 5     345", "npu 5  Health OK", ", 2, P0, 151.78 W"; what stands before is a clock
+_DEVICE = re.compile(
+    r"(?:^|[\s,|])(?P<kind>GPU|NPU|DCU|HPU|XPU|card|device|dev|mlu)[ :#]{1,3}(?P<number>\d{1,3})\b", re.IGNORECASE
+)
+_NUMBER = re.compile(
+    r"(?:(?P<name>[A-Za-z][\w()%/ ]{0,24}?)[ =:]{1,2})?(?<![\w.:/-])(?P<value>\d{1,9}(?:\.\d{1,6})?)(?![\w:/-])"
+)
+_CLOCK = re.compile(r"\d{2,4}[-/]\d\d[-/]\d{2,4}[ T]{0,2}|\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """A number of a device that left its level for good; row: the first one after that."""
+
+    node: str
+    device: str
+    name: str
+    before: float
+    after: float
+    row: int
+
+
+def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
+    """A sign for the one node with the few devices that changed, of a job that became slow or stood still."""
+    if not (ending.hung or ending.slow is not None or ending.drift is not None) or parsed.unit != "node":
+        return []
+    series = _series(parsed)
+    devices = {(node, device) for node, device, _ in series}
+    changed = [found for key, of in sorted(series.items()) if (found := _change(*key, of)) is not None]
+    changed = [found for found in changed if _is_at_onset(parsed, ending, found.row)]
+    odd = {(found.node, found.device) for found in changed}
+    nodes = {node for node, _ in odd}
+    if len(devices) < MIN_DEVICES or not odd or len(odd) > few_of(len(devices)) or len(nodes) != 1:
+        return []
+    first = max(changed, key=lambda found: (abs(np.log(found.after / found.before)), found.device, found.name))
+    told = f"{first.name} of {first.device} on {first.node} went from {first.before:.4g} to {first.after:.4g}"
+    return [
+        Sign(
+            first.node,
+            "gauge",
+            CHANGED,
+            f"{told}, and stayed so; that of no other device did.",
+            says=f"{first.device} changed when the job slowed down" if not ending.hung else f"{first.device} changed",
+            check=f"Compare {first.device} with another one: clocks and throttling, temperature, power, errors.",
+            rows=(first.row,),
+        )
+    ]
+
+
+def _series(parsed: Parsed) -> Mapping[tuple[str, str, str], list[tuple[int, float]]]:
+    """The numbers of each device of each node by their names, in order, with their rows."""
+    table = parsed.table
+    events = [
+        event for event, template in enumerate(table.templates) if _DEVICE.search(template.sample.replace("<NUM>", "0"))
+    ]
+    events = sorted(events, key=lambda event: (-int(table.heads[event]), event))[:MAX_EVENTS]
+    found: dict[tuple[str, str, str], list[tuple[int, float]]] = defaultdict(list)
+    for _, rows in sorted(table.rows_of(events).items()):
+        for node, own in rows_by(table.node, rows[table.node[rows] >= 0]):
+            for row, text in sorted(read_rows(parsed.files, table, own[-MAX_ROWS:]).items()):
+                for device, name, value in _numbers(unlabelled(table, row, text)):
+                    found[table.nodes[node], device, name].append((row, value))
+    return found
+
+
+def _numbers(text: str) -> Iterator[tuple[str, str, float]]:
+    """Device, name and value of each number of a row; what has no name is called after its place."""
+    plain = _CLOCK.sub(" ", text)
+    device = _DEVICE.search(plain)
+    if device is None:
+        return
+    called = f"{device['kind']} {device['number']}"
+    for place, match in enumerate(_NUMBER.finditer(plain, device.end()), start=1):
+        name = (match["name"] or "").strip()
+        yield called, name or f"column {place}", float(match["value"])
+
+
+def _change(node: str, device: str, name: str, series: list[tuple[int, float]]) -> _Changed | None:
+    """Where a number left its level for good, by three times or to a third; None where it did not."""
+    values = np.array([value for _, value in series])
+    if len(values) < 2 * MIN_VALUES or values.min() <= 0:
+        return None
+    steps = np.log(values)
+    at = int(np.argmax(np.abs(np.diff(steps)))) + 1
+    sides = steps[:at], steps[at:]
+    if min(map(len, sides)) < MIN_VALUES or any(
+        np.abs(side - np.median(side)).max() > np.log(STEADY) for side in sides
+    ):
+        return None
+    before, after = (float(np.exp(np.median(side))) for side in sides)
+    return (
+        _Changed(node, device, name, before, after, series[at][0])
+        if abs(np.log(after / before)) >= np.log(TIMES)
+        else None
+    )
+
+
+def _is_at_onset(parsed: Parsed, ending: Ending, row: int) -> bool:
+    """Whether a row came near the onset; of rows without a clock nobody knows, and the change itself has to tell."""
+    onset = ending.progressed if ending.hung else onset_of_slowdown(parsed, ending)
+    dated = bool(parsed.table.timed[np.array([row])][0])
+    return not dated or onset is None or abs(int(parsed.table.time[np.array([row])][0]) - onset) <= NEAR
