@@ -222,8 +222,10 @@ def _with_what_trains(
     """A file called after its node is a daemon's beside those of ranks; of several nodes without any, what trains."""
     if any(origin.program in (Program.RANK, Program.LAUNCHER) for origin in seen):
         return seen
+    exact = {_stem(voice.file) for voice in voices} & set(manifest.nodes)  # gpu-7.log trains, top_gpu-7.log does not
     daemons = [
-        label.is_daemon or (_stem(voice.file) not in manifest.nodes and is_daemon(_stem(voice.file).encode()))
+        label.is_daemon
+        or (_stem(voice.file) not in manifest.nodes and (len(exact) > 1 or is_daemon(_stem(voice.file).encode())))
         for voice, label in zip(voices, labels, strict=True)
     ]
     homes = {origin.node for origin, daemon in zip(seen, daemons, strict=True) if origin.node and not daemon}

@@ -28,7 +28,6 @@ _COUNTS = re.compile(
     r"(?:global[_ ])?(?:steps?|iter(?:ation)?s?|epochs?|batch(?:es)?|rounds?|episodes?|updates?)", re.IGNORECASE
 )
 EXPLODED = 1_000.0  # times all that any rank told before: gradients of well ranks differ by less than a hundred times
-_DIGEST = re.compile(r"(?=.*[a-f])(?=.*\d)[0-9a-f]{6,128}")  # a checksum is never another one by chance: once is enough
 DIGITS = 4  # of a number that never changes, and that is no measurement: those of several ranks differ in them
 
 
@@ -186,8 +185,7 @@ def _find_apart(values: RankValues, ranks: int) -> Apart | None:
     common = [(key, {rank: of[rank] for rank in often}) for key, of in common]
     agreed = next((place for place, (_, of) in enumerate(common) if len(set(of.values())) > 1), len(common))
     since = common[agreed:]
-    are_digests = all(_DIGEST.fullmatch(value) for _, of in since for value in of.values())
-    if agreed < MIN_AGREED or len(since) < (1 if are_digests else MIN_ODD):
+    if agreed < MIN_AGREED or len(since) < MIN_ODD:
         return None
     key, first = since[0]
     usual, _ = Counter(first.values()).most_common(1)[0]

@@ -38,10 +38,11 @@ HALF = 0.5  # of a step: it takes longer than all the rest
 WHOLE = 0.8  # of what a step became slower by; what rose by more is no part
 APART = 0.5  # of how far the odd ones are from the middle; the others are nearer to it
 
-# Names of what ranks do together, as MPI, NCCL and torch.distributed have them: who takes longer there waits for others.
-# Who waits for its data waits for nobody: "input_wait_s", "wait for batch".
+# Names of what ranks do together, as MPI, NCCL and torch.distributed have them: who takes longer there waits for
+# others; but who waits for its data waits for no rank: "input_wait_s", "wait for batch".
 WAITS = re.compile(
-    r"^(?!.*(?:input|data|load|loader|read|fetch|batch|\bio)[_ ]?wait|.*wait(?:ing)?[_ ](?:for[_ ])?(?:data|input|batch|io\b))"
+    r"^(?!.*(?:input|data|load|loader|read|fetch|batch|\bio)[_ ]?wait)"
+    r"(?!.*wait(?:ing)?[_ ](?:for[_ ])?(?:data|input|batch))"
     r".*(?:send|recv|receive|wait|comm|reduce|gather|scatter|all.?to.?all|broadcast|barrier|sync)",
     re.IGNORECASE,
 )

@@ -96,15 +96,7 @@ def find_signs(
         *contrast_signs(table, parsed.usual, peers, parsed.telling),
         *waiting_signs(parsed, candidates, expected),
         *_missing(parsed, expected, candidates),
-        *counter_signs(parsed),
-        *collective_signs(parsed, node_of_rank),
-        *missed_signs(parsed, node_of_rank),
-        *slow_signs(parsed, ending, node_of_rank),
-        *straggler_signs(parsed, ending, node_of_rank),
-        *reported_signs(parsed, ending, node_of_rank),
-        *duration_signs(parsed, durations, node_of_rank),
-        *gauge_signs(parsed, ending),
-        *device_signs(parsed, ending),
+        *_of_pace(parsed, ending, durations, node_of_rank),
         *stall_signs(parsed, ending, home),
         *singled_signs(parsed, ending, names),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
@@ -121,6 +113,23 @@ def find_signs(
     if any(sign.weight >= TELLING for sign in signs):
         return signs
     return (*signs, *onset_signs(parsed, candidates, ending), *silent_node_signs(parsed, ending))
+
+
+def _of_pace(
+    parsed: Parsed, ending: Ending, durations: Sequence[Durations], home: Mapping[int, str]
+) -> tuple[Sign, ...]:
+    """Signs by numbers: who is behind in collectives, who made the job slow, what machines measure of themselves."""
+    return (
+        *counter_signs(parsed),
+        *collective_signs(parsed, home),
+        *missed_signs(parsed, home),
+        *slow_signs(parsed, ending, home),
+        *straggler_signs(parsed, ending, home),
+        *reported_signs(parsed, ending, home),
+        *duration_signs(parsed, durations, home),
+        *gauge_signs(parsed, ending),
+        *device_signs(parsed, ending),
+    )
 
 
 def _counting(parsed: Parsed, node_of_rank: Mapping[int, str]) -> dict[int, str]:

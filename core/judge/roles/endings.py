@@ -28,8 +28,8 @@ def clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
     why = "its node was ending already"
 
     def ended_itself(rows: Rows) -> NDArray[np.bool_]:
-        late: NDArray[np.bool_] = _since(table, waited, rows) <= table.time[rows]
-        return late | (~table.timed[rows] & all_waited)
+        late = _since(table, waited, rows) <= table.time[rows]
+        return np.asarray(late | (~table.timed[rows] & all_waited), np.bool_)
 
     def clear(candidate: Candidate) -> Candidate:
         if candidate.fact.kind == Kind.ABORTED and candidate.role is Role.ROOT:
