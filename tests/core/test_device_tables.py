@@ -1,0 +1,57 @@
+"""Tables of devices: one card that changed for good while no other did."""
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from tests.support.jobs import at, four_nodes
+
+ORDER = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:03:20 ***"
+FORMS = {
+    # dcgmi dmon -e 100,155,203 (DCGM 3.3): a row a card, without a clock
+    "dcgmi": "GPU {device}     {clock}      638.602   94",
+    "with a clock and names": "GPU {device} sm_clock={clock} power=638.6",
+}
+
+
+def printed(form: str, clock_of: dict[tuple[int, int], int], slow: float = 2.6, since: int = 40) -> Job:
+    """A job that becomes slow, with a table of four cards a node every five seconds; clocks by node and card, later."""
+    said, clock = [], 0.0
+    for step in range(1, 81):
+        clock += 1.0 if step <= 40 else slow
+        said.append(at(clock, f"step {step} loss 2.5"))
+    tables = {}
+    for node in range(4):
+        rows = []
+        for second in range(0, int(clock), 5):
+            for device in range(4):
+                value = clock_of.get((node, device), 1845) if second > since else 1845 + 15 * (second % 2)
+                row = FORMS[form].format(device=device, clock=value)
+                rows.append(row if form == "dcgmi" else at(second, row))
+        tables[f"node-{node}/cards.log"] = rows
+    return four_nodes({}, usual=said, others=tables | {"slurm.out": [at(clock + 1, ORDER)]}, status=Status.CANCELLED)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_card_that_fell_to_a_fifth_of_its_clock_is_told(form: str) -> None:
+    """All ranks wait for it alike, and nothing complains."""
+    found = diagnose(printed(form, {(2, 3): 345}), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "of GPU 3 on node-2 went from 1845 to 345" in found.nodes[0].because
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        printed("dcgmi", {(2, 3): 1600}),
+        printed("dcgmi", {(node, device): 345 for node in range(4) for device in range(4)}),
+        printed("dcgmi", {(1, 3): 345, (2, 3): 345}),
+        printed("dcgmi", {(2, 3): 345}, slow=1.0),
+        printed("with a clock and names", {(2, 3): 345}, since=185, slow=5.0),
+    ],
+    ids=["a little", "all of them", "on two nodes", "of a job that is well", "long after"],
+)
+def test_other_changes_accuse_nobody(one: Job) -> None:
+    """Clocks move with the load, and with that of all others."""
+    assert diagnose(one, []).nodes == ()
