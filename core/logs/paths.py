@@ -84,7 +84,7 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         _machines(names),
         tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
         at_hosts=_are_ranks_at_hosts(names),
-        behind_numbers=behind_numbers(part for name in names for part in PurePosixPath(strip(name)).parts[1:-1]),
+        behind_numbers=behind_numbers(_folders(names)),
     )
 
 
@@ -132,6 +132,11 @@ def _numbered_hosts(stems: Iterable[str], manifest: Manifest) -> tuple[str, ...]
     hosts = tuple(match["host"] for match in found)
     are_pods = len(set(hosts)) == 1 and manifest.extra.get("num_nodes") == len(hosts)
     return hosts if len(ranks) > 1 and ranks == list(range(len(ranks))) and not are_pods else ()
+
+
+def _folders(names: Iterable[str]) -> set[str]:
+    """The names of all folders but that of all logs."""
+    return {part for name in names for part in PurePosixPath(strip(name)).parts[:-1]} - {"logs"}
 
 
 def _are_ranks_at_hosts(names: Iterable[str]) -> bool:

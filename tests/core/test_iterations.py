@@ -297,3 +297,14 @@ def test_a_real_job_is_counted() -> None:
 
     assert (found.last, found.total) == (30, 60)
     assert {"loss", "gradient norm", "time per iteration (ms)"} <= {one.name for one in found.series}
+
+
+def test_a_bar_above_all_clocks_of_its_file_was_not_drawn_after_them() -> None:
+    """Errors come half an hour after a bar that no clock stands above: it began at a time that nobody knows."""
+    drawn = [f" {n}%|##| {n}/100 [{n // 60:02}:{n % 60:02}<10:00,  1.00s/it]" for n in range(1, 90)]
+    error = at(3600, "[rank0]: ERROR something broke")
+    course = counted(job({"train.err": lines(*drawn, error), "a.log": lines(at(0, "ready"))})).course
+    below_a_clock = counted(job({"train.err": lines(at(0, "ready"), *drawn, error)})).course
+
+    assert len(course) == 0
+    assert len(below_a_clock) == 89

@@ -27,6 +27,26 @@ LAYOUTS: list[Layout] = [
         [(f"worker_{n}.log", b"", (f"node-0{n // 2}", n, None, 0)) for n in range(4)],
     ),
     (
+        "srun's files of all tasks, --output=%j_%t.err",
+        TWO_NODES,
+        [(f"20331_{n}.err", b"", (f"node-0{n // 2}", n, None, 0)) for n in range(4)],
+    ),
+    (
+        "files called after a rank at its host",
+        {},
+        [(f"p{n}@oak{n // 2}", b"", (f"oak{n // 2}", n, None, 0)) for n in range(4)],
+    ),
+    (
+        "folders called after a number and a host",
+        {},
+        [(f"logs/node{n}_mosaic-w{n}/dmesg.txt", b"", (f"mosaic-w{n}", None, None, 0)) for n in range(3)],
+    ),
+    (
+        "pods of a job of several nodes, whose names end with numbers",
+        {"extra": {"num_nodes": 3}},
+        [(f"mt-slice-0-{n}.log", b"", (None, None, None, 0)) for n in range(3)],
+    ),
+    (
         "files with other numbers",
         TWO_NODES,
         [(f"worker_{n}.log", b"", (None, None, None, 0)) for n in range(3)],

@@ -214,3 +214,28 @@ def test_a_task_that_never_spoke_is_on_the_machine_that_sruns_report_names() -> 
     found = diagnose(job({"slurm.out": lines(*said, *ends)}, world_size=8), [])
 
     assert [node.node for node in found.nodes] == ["gpu-3"]
+
+
+def test_mpirun_tells_the_machine_of_each_rank_in_its_map() -> None:
+    """``--display-map`` of Open MPI 4.1, above the lines that ``--tag-output`` marks."""
+    told = [" ========================   JOB MAP   ========================"]
+    for node in range(2):
+        told.append(f" Data for node: p9-c0{node}\tNum slots: 2\tMax slots: 0\tNum procs: 2")
+        told += [f" \tProcess OMPI jobid: [51877,1] App: 0 Process rank: {2 * node + n} Bound: N/A" for n in range(2)]
+    said = [f"[1,{rank}]<stdout>:{at(n, f'step {n} loss 2.5')}" for n in range(9) for rank in range(4)]
+    lacks = (
+        "[1,3]<stderr>:unet_train: error while loading shared libraries: libcudnn.so.9: cannot open shared object file"
+    )
+    found = diagnose(job({"job.out": lines(*told, *said, lacks)}), [])
+
+    assert [node.node for node in found.nodes] == ["p9-c01"]
+
+
+def test_whom_a_scheduler_names_is_told_where_lines_have_but_the_numbers_of_tasks() -> None:
+    """``srun --label`` and slurmctld: one says task 2, the other gpub034."""
+    said = [f"{task}: {text}" for n in range(40) for task in range(4) for text in (at(n, f"step {n} loss 2.5"),)]
+    waited = [f"{task}: [rank{task}]:{WATCHDOG.format(rank=task)[8:]}" for task in (0, 1, 3)]
+    down = "[2026-11-21T04:05:00.000] error: Nodes gpub034 not responding, setting DOWN"
+    found = diagnose(job({"slurm.out": lines(*said, *waited), "slurmctld.log": lines(down)}, world_size=4), [])
+
+    assert found.nodes[0].node == "gpub034"

@@ -65,3 +65,14 @@ def test_a_node_whose_devices_are_rated_below_all_others_is_the_suspect() -> Non
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert "rated 0.59 since iteration 33" in found.nodes[0].because
+
+
+def test_who_is_named_in_every_report_from_some_time_on_is_the_suspect_where_no_pace_is_known() -> None:
+    """A table without clocks, in which a column has the slowest host of each cycle."""
+    chance = [0, 3, 1, 2, 0, 1, 3, 2]
+    rows = [f"step {n} loss 2.5 compute 1.80 node-{chance[n % 8] if n < 20 else 2}:1.75" for n in range(1, 61)]
+    guard = "FATAL pace guard: 40 cycles over 1.2 s (plan 0.75), giving the allocation back"
+    found = diagnose(four_nodes({0: [*rows, guard]}, usual=["ready"]), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert found.iterations[0].iteration == 19

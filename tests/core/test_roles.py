@@ -3,6 +3,7 @@
 import pytest
 
 from core.diagnose import diagnose
+from core.failure_kinds import Kind
 from core.job import Job, Status
 from core.judge.candidates import Candidate
 from core.model import Role, Scope
@@ -408,6 +409,22 @@ def without_clocks(error: str) -> Job:
     waited = "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 3/4 clients joined."
     texts = {n: raised(error if n == 2 else waited) for n in range(4)}
     return job({f"node-{n}/rank_{n}.log": lines("initializing process group", *texts[n]) for n in range(4)})
+
+
+def test_who_waits_for_one_that_a_known_fault_kept_away_is_an_echo() -> None:
+    """A volume that cannot be mounted, as the kubelet tells it; what the waiting node itself had said is its own."""
+    waited = "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 3/4 clients joined."
+    mount = 'Warning FailedMount pod/node-3 MountVolume.SetUp failed for volume "pvc-6b0b0f1e" : rpc error'
+    roles = {
+        candidate.fact.kind: candidate.role
+        for candidate in judged(four_nodes({0: [at(700, waited)]}, others={"events.txt": [at(60, mount)]}))
+    }
+    alone = judged(
+        four_nodes({0: [at(60, "socket.gaierror: [Errno -3] Temporary failure in name resolution"), at(700, waited)]})
+    )
+
+    assert (roles[Kind.STORAGE], roles[Kind.RENDEZVOUS]) == (Role.ROOT, Role.PROPAGATED)
+    assert {candidate.fact.kind: candidate.role for candidate in alone}[Kind.RENDEZVOUS] is Role.ROOT
 
 
 def test_who_waits_for_one_that_had_raised_is_an_echo_also_without_clocks() -> None:

@@ -314,3 +314,34 @@ def test_one_of_several_files_may_hold_a_long_traceback_or_have_a_wrong_clock() 
 def test_paddle_numbers_its_files_by_rank() -> None:
     """The number is no ending."""
     assert nodes({f"log/workerlog.{rank}": STEPS for rank in range(3)})[1] == (0, 1, 2)
+
+
+def test_a_number_of_its_own_in_each_files_lines_is_a_rank_under_any_key() -> None:
+    """Where they count all ranks that job.json tells of; a key that all files share the value of tells nothing."""
+    said = {f"n-{n // 2}/deck{n % 2}.log": [f"{line} deck={n} fleet=6" for line in STEPS] for n in range(6)}
+
+    assert nodes(said, world_size=6)[1] == (0, 1, 2, 3, 4, 5)
+    assert nodes(said, world_size=12)[1] == ()
+
+
+def test_files_of_an_array_are_no_machines() -> None:
+    """``dedup_8812_5.out`` is task 5, which tells where it runs."""
+    said = {f"dedup_8812_{n}.out": [f"task {n} of 4 on cpu{n + 111}, 32 procs", *STEPS] for n in range(4)}
+
+    assert nodes(said) == (("cpu111", "cpu112", "cpu113", "cpu114"), (0, 1, 2, 3))
+
+
+def test_files_beside_those_that_are_called_after_nodes_train_nothing() -> None:
+    """What a probe measures on each node is a daemon's."""
+    known = {"nodes": ("gpu-0", "gpu-1"), "node_ranks": {"gpu-0": (0,), "gpu-1": (1,)}, "world_size": 2}
+    files = {f"gpu-{n}.log": lines(*STEPS) for n in range(2)} | {
+        f"top_gpu-{n}.log": lines(at(1, "load 4")) for n in range(2)
+    }
+    table = parse(job(files, **known)).table
+    ranks = {table.files[file]: origin.rank for file, origin in zip(table.file_of_voice, table.origins, strict=True)}
+
+    assert {name: rank for name, rank in ranks.items() if "top" not in name} == {
+        "logs/gpu-0.log": 0,
+        "logs/gpu-1.log": 1,
+    }
+    assert {rank for name, rank in ranks.items() if "top" in name} == {None}

@@ -93,3 +93,19 @@ def test_clocks_that_agree_are_left_alone() -> None:
 def test_clocks_are_told_apart_by_how_they_are_written(text: bytes, form: str) -> None:
     """And by whether they name their zone."""
     assert clock_form(text) == form
+
+
+def test_a_file_with_a_clock_in_its_head_alone_is_not_of_another_zone() -> None:
+    """submitit writes one line with a clock, bars follow without; torch's errors come half an hour later."""
+    head = "submitit INFO ({clock:%Y-%m-%d %H:%M:%S},020) - Starting with JobEnvironment(job_id=77, global_rank=0(4))"
+    bars = [f"Epoch 0: {n}%|##| {n}/100 [00:{n // 2:02}<00:10,  0.71it/s]" for n in range(1, 90)]
+    files = {f"77_{n}_log.out": lines(head.format(clock=START), *(bars if n == 0 else ())) for n in range(4)}
+    late = START + timedelta(minutes=36)
+    told = (
+        "[rank{n}]:[E{late:%m%d %H:%M:%S}.521257991 ProcessGroupNCCL.cpp:683] [Rank {n}] Watchdog caught collective "
+        "operation timeout"
+    )
+    files |= {f"77_{n}_log.err": lines("LOCAL_RANK: 0", told.format(n=n, late=late)) for n in range(4)}
+    spoke = parse(job(files, world_size=4)).table.spoke
+
+    assert (int(spoke.last.max()) - int(spoke.first.min())) // SECOND == 36 * 60

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.dumps.outliers import drawn, outliers, places, tree
+from core.dumps.outliers import drawn, outliers, places, tree, wait_for_each_other
 from core.dumps.stacks import Process, read_text
 
 C10D = "torch/distributed/distributed_c10d.py"
@@ -130,3 +130,20 @@ def test_a_thread_that_pins_memory_makes_no_worker_of_a_trainer() -> None:
     (found,) = outliers([*training, loading])
 
     assert found.process.rank == 3
+
+
+def test_who_waits_for_its_device_while_the_others_wait_on_the_host_stands_out() -> None:
+    """MPI returns when all have come; torch leaves it to the device, and the one in it may be in the same call."""
+    on_host, on_device = (
+        ("Allreduce (mpi4py/MPI.src/Comm.pyx:883)", "main (sail.py:9)"),
+        (
+            "synchronize (cupy/cuda/stream.pyx:185)",
+            "main (sail.py:9)",
+        ),
+    )
+    sail = [*(process(n, *on_host) for n in range(5)), process(5, *on_device)]
+    train = [*(process(n, *REDUCE) for n in range(5)), process(5, *on_device)]
+
+    assert [outlier.process.rank for outlier in outliers(sail)] == [5]
+    assert outliers(train) == ()
+    assert not wait_for_each_other(sail)

@@ -175,3 +175,19 @@ def test_a_leader_that_says_nearly_all_is_told_from_the_others() -> None:
     leads = [f"12:00:{n:02} cu-00/0: it {n} loss 2.5\n".encode() for n in range(1, 40)]
 
     assert labels(b"".join((*joins, *leads))) == {f"node=cu-0{r}\x1frank={r}".encode() for r in range(3)}
+
+
+def test_any_word_with_a_number_before_each_line_is_a_rank_where_they_count_from_zero() -> None:
+    """Whatever a program calls its ranks; epochs come one after the other, and parts of a run are no speakers."""
+    said = [f"shelf {r}: firing {n} glaze={2.5 - n / 100} soak=0.62\n".encode() for n in range(9) for r in range(4)]
+    epochs = [f"epoch {n // 4}: step {n} loss 2.5\n".encode() for n in range(36)]
+
+    assert labels(b"".join(said)) == {f"rank={r}".encode() for r in range(4)}
+    assert b"\x1e" not in unwrapped(b"".join(epochs))
+
+
+def test_numbers_in_brackets_before_each_line_are_ranks_of_a_later_machine() -> None:
+    """A file of the seventh of eight machines with two ranks each."""
+    said = [f"0309 08:01:{n:02}.51 [{r}] letter {n} ink 4.1 post 0.3\n".encode() for n in range(9) for r in (12, 13)]
+
+    assert labels(b"".join(said)) == {b"rank=12", b"rank=13"}

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.support.wrapped_logs import layers, shown
+from tests.support.wrapped_logs import layers, shown, unwrapped
 
 
 def ring(names: tuple[str, ...], steps: int = 12) -> bytes:
@@ -39,3 +39,16 @@ def test_a_field_that_is_called_node_stays_who_speaks() -> None:
     ).encode()
 
     assert shown(told)[1] == "aurora-06: 17:57:01.90 upd u=1"
+
+
+def test_a_number_that_comes_again_and_again_is_a_rank() -> None:
+    """Of one machine the records say 12 to 15, and no name."""
+    told = "".join(
+        f'{{"t": {1762859471.63 + n}, "r": {rank}, "ev": "{"it" if n else "up"}", "i": {n}, "l": {6.5 - n / 10}}}\n'
+        for n in range(12)
+        for rank in range(12, 16)
+    ).encode()
+
+    assert {line.split(b"\x1e")[1] for line in unwrapped(told).splitlines()} == {
+        f"rank={rank}".encode() for rank in range(12, 16)
+    }
