@@ -75,7 +75,8 @@ def _since_then(found: Findings, candidate: Candidate) -> NDArray[np.bool_]:
     What does not slow a machine down tells nothing of a job that was slow from its start.
     """
     ending, times = found.ending, found.parsed.table.time[candidate.rows]
-    onset = ending.progressed if ending.hung else onset_of_slowdown(found.parsed, ending)
+    onset = onset_of_slowdown(found.parsed, ending)  # of a job that was slow before it hung, when that began
+    onset = ending.progressed if onset is None and ending.hung else onset
     if onset is None:
         tells = candidate.fact.kind == Kind.SLOW_MACHINE or (not held_up(found) and candidate.fact.strength >= SURE)
         return np.full(len(times), tells and candidate.fact.known)

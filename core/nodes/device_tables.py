@@ -68,7 +68,7 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
             "gauge",
             CHANGED,
             f"{told}, and stayed so; that of no other device did.",
-            says=f"{first.device} changed when the job slowed down" if not ending.hung else f"{first.device} changed",
+            says=f"{first.name} of {first.device} went from {first.before:.4g} to {first.after:.4g}",
             check=f"Compare {first.device} with another one: clocks and throttling, temperature, power, errors.",
             rows=(first.row,),
         )
