@@ -34,8 +34,8 @@ _COUNTS = re.compile(
 )
 # What rises steadily too, and is none: time, samples, bytes.
 _MEASURES = re.compile(
-    r"time|elapsed|took|after|seconds?|secs?|samples?|seen|tokens?|bytes|mem\w*|pid|rank|port|worker|node|size"
-    r"|lines?|eta|remaining|part|shard|file|chunk|version",
+    r"time|elapsed|took|after|seconds?|secs?|samples?|seen|tokens?|bytes|mem\w*|pid|process|rank|port|worker|node|size"
+    r"|lines?|columns?|packages?|modules?|layers?|eta|remaining|part|shard|file|chunk|version",
     re.IGNORECASE,
 )
 LIKELY = 2  # of _quality: a word or a total alone, or a regular step beside a measurement
