@@ -111,7 +111,8 @@ def _accused(
         return ()
     if roots and not roots[0].nodes and _only_implicit(suspicions[0]) and roots[0].score >= SUPPORTED:
         return ()  # what the job itself raised is told; who stood still then waited for it
-    if roots and not roots[0].nodes and roots[0].fact.known and roots[0].fact.kind in OF_THE_PROGRAM:
+    nobody = bool(roots) and roots[0].fact.blame is Blame.NOBODY and not roots[0].nodes
+    if nobody and roots[0].fact.kind in OF_THE_PROGRAM:
         return ()  # its driver tells of all, and what met each of them
     waits = bool(roots) and roots[0].fact.blame is Blame.NOBODY and suspicions[0].node in roots[0].nodes
     if waits and not _named_by(roots[0], suspicions[0]):

@@ -22,6 +22,7 @@ _MAX_SHAPES = 64  # of names, their digits apart, in one expression; a cluster h
 _WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9][^\s|]*")  # what is but a sign between words is none
 # Brackets or a key around a name; a bare name must have letters, and a digit or several parts, as machines have.
 _SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
+_SPEAKER_WORD = re.compile(_SPEAKER, re.IGNORECASE)
 _COUNTED = (
     rb"(?i:(?:step|epoch|iter(?:ation)?|batch|round|layer|block|fold|phase|pass|try|attempt|line|page|part|trial)s?\b)"
 )
@@ -134,7 +135,7 @@ def _columns(line: bytes) -> Iterator[tuple[NamePlace, re.Match[bytes]]]:
     prose = 0
     for place, word in enumerate(_WORD.finditer(line, 0, HEAD)):
         match = _TOKEN.match(line, word.start())
-        if match is not None:
+        if match is not None and not (place > 0 and _is_any_word(match["key"] or b"")):
             is_spoken = match["key"] is not None and match["key"].endswith(b" ")  # behind a word it is talked about
             is_marked = (
                 match["open"] or (match["key"] and not is_spoken) or ((is_spoken or match["close"]) and not prose)
@@ -144,6 +145,11 @@ def _columns(line: bytes) -> Iterator[tuple[NamePlace, re.Match[bytes]]]:
         prose += _PROSE.fullmatch(word[0]) is not None
         if place + 1 >= _TOKENS or prose > _MOST_PROSE:
             return
+
+
+def _is_any_word(key: bytes) -> bool:
+    """Whether a key is a word that is no speaker's: in what is said any may stand before a number."""
+    return key.endswith(b" ") and _SPEAKER_WORD.fullmatch(key.strip()) is None
 
 
 def _are_names(column: NamePlace, names: Sequence[bytes], reading: NameReading, *, everywhere: bool) -> bool:
