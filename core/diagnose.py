@@ -131,7 +131,8 @@ def diagnose_parsed(
         leak=leak,
         mismatch=find_mismatch(parsed, candidates) or find_parted(parsed),  # beyond the paper: different collectives
     )
-    verdict = with_onset(found, decide(found))  # scope and confidence, in code; what began with a slowdown
+    verdict = decide(found)  # scope and confidence, in code
+    verdict = with_onset(found, verdict)  # beyond the paper: what began to be said with a slowdown or a hang
     answer = present(as_read, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
     answer = with_network(answer, seen)
     return with_next_step(answer, found, verdict, earlier)  # beyond the paper: what to do about it (ByteRobust)
