@@ -13,7 +13,7 @@ from core.model import Diagnosis, Role
 from faultlib.answers import Answers
 from faultlib.draft import pattern_of
 from faultlib.findings import Finding, finding_of, is_symptom_text, tells_what_broke
-from faultlib.levels import CAUSES, Agreement, Level, agreement, likelihood
+from faultlib.levels import CAUSES, Agreement, Level, Score, agreement, shipped_score
 from faultlib.lexical import Lexicon
 from faultlib.pattern import Entry, Origin, Part, Signature, Status
 from faultlib.signature import Match
@@ -49,6 +49,7 @@ def likely(
     answers: Mapping[str, Answers],
     lexicon: Lexicon | None = None,
     least: float = SHOWN,
+    score: Score | None = None,
 ) -> tuple[Likely, ...]:
     """The team's patterns that fit a diagnosis, the likeliest first; none is an answer.
 
@@ -58,6 +59,7 @@ def likely(
         answers: by pattern id.
         lexicon: how rare a word is in the library; None: the entries are all that it has.
         least: likelihood of what is worth telling.
+        score: how often such answers were right; None: what comes with Firstfault.
     """
     if finding_of(diagnosis) is Finding.UNCLEAR and not diagnosis.events:
         return ()
@@ -74,23 +76,30 @@ def likely(
         if (how := agreement(asked, entry.pattern, lexicon, literal=literal)) is not None:
             agreed.append((how, entry))
     found = []
-    for entry, how, share in shares(agreed):
+    for entry, how, share in shares(agreed, score or shipped_score(), size=len(team)):
         share_learned = learned(share, answers.get(entry.id, Answers()))
         if share_learned >= least:
             found.append(Likely(entry, fit_of(share_learned, how.level), share_learned, how.level))
     return tuple(sorted(found, key=lambda item: (item.fit is Fit.SEEN, -item.likelihood, item.entry.id)))
 
 
-def shares(agreed: Iterable[tuple[Agreement, Entry]]) -> Iterator[tuple[Entry, Agreement, float]]:
+def shares(
+    agreed: Iterable[tuple[Agreement, Entry]], score: Score, *, size: int
+) -> Iterator[tuple[Entry, Agreement, float]]:
     """Patterns with how likely each is right before people's answers, the likeliest first.
 
     Of those that agree equally far the most alike has what such an answer was right; the others share what is left.
+
+    Args:
+        size: patterns that the team has.
     """
     ordered = sorted(agreed, key=lambda pair: (pair[0].order, pair[1].id))
     left, equal = 1.0, Counter(how.level for how, _ in ordered)
     for place, (how, entry) in enumerate(ordered):
         best = not place or ordered[place - 1][0].level is not how.level
-        share = left * (likelihood(how.level, alone=equal[how.level] == 1) if best else 1 / equal[how.level])
+        share = left * (
+            score.likelihood(how.level, alone=equal[how.level] == 1, size=size) if best else 1 / equal[how.level]
+        )
         yield entry, how, share
         left -= share
 
@@ -99,7 +108,7 @@ def fit_of(share: float, level: Level) -> Fit:
     """The words for a pattern that agrees so far and is right with this likelihood."""
     if level not in CAUSES:
         return Fit.SEEN
-    return Fit.IS if share >= SURE and level is Level.WORDS else Fit.LOOKS
+    return Fit.IS if share >= SURE and level is Level.MESSAGE else Fit.LOOKS
 
 
 def learned(share: float, answers: Answers) -> float:

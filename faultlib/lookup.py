@@ -48,7 +48,7 @@ _LIKE = """
     WHERE texts MATCH ? AND p.status = 'approved' {only} ORDER BY bm25(texts), e.pattern LIMIT ?
 """
 _SHARING = "AND e.number IN (SELECT number FROM keys WHERE clause = -1 AND word IN (SELECT value FROM json_each(?)))"
-_CORE = (Aspect.MEANS, Aspect.WORDS, Aspect.RAISED, Aspect.SLOWER)
+_CORE = (Aspect.MEANS, Aspect.WORDS, Aspect.RAISED, Aspect.SLOWER, Aspect.COURSE)
 _ANYWHERE = ""  # the word of an event that has none of its own
 
 

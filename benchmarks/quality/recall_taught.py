@@ -18,24 +18,26 @@ _SAME: Mapping[str, str] = {
     for name, kinds in {
         "checkpoint corrupt": "corrupt_checkpoint checkpoint_corrupt corrupted_checkpoint",
         "bad data": "bad_data_shard bad_data bad_data_file corrupt_data corrupt_data_file"
-        " corrupt_data_shard corrupt_record corrupt_shard data_file_truncated",
-        "loader hang": "data_loader_hang dataloader_hang dataloader_stall data_loader_stall stuck_data_loader",
+        " corrupt_data_shard corrupt_record corrupt_shard data_file_truncated bad_sample",
+        "loader hang": "data_loader_hang dataloader_hang dataloader_stall data_loader_stall stuck_data_loader"
+        " dataloader_deadlock data_iterator_hang",
         "data read hang": "stuck_data_read hang_reading_data",
         "loader worker killed": "dataloader_worker_killed worker_killed data_loader_killed data_worker_killed",
         "rank hang": "rank_sigstop_hang rank_frozen rank_hang host_stall hang_sigstop"
-        " node_sigstop_hang worker_frozen node_hang",
+        " node_sigstop_hang worker_frozen node_hang rank_stuck_hang node_silent_hang",
         "deadlock": "deadlock deadlock_in_code code_deadlock deadlock_user_code"
         " lock_deadlock thread_deadlock pipeline_deadlock",
         "lock": "stale_lock stuck_lock lock_wait stale_build_lock lock_hang lock_never_released stale_lock_hang",
         "link": "link_down link_loss network_drop link_silent_drop network_partition network_loss",
-        "slow network": "slow_network slow_link slow_nic slow_network_card",
+        "slow network": "slow_network slow_link slow_nic slow_network_card slow_network_unlocated",
         "slow loader": "slow_loader slow_dataloader slow_data_loader slow_data_loading",
-        "slow node": "slow_node slow_rank straggler cpu_throttled_node",
-        "slow storage": "slow_storage slow_shared_storage storage_stalls",
-        "slow checkpoint": "slow_checkpoint slow_checkpoint_node",
+        "slow node": "slow_node slow_rank straggler cpu_throttled_node slow_nodes slow_node_noisy_neighbour"
+        " slow_node_throttling",
+        "slow storage": "slow_storage slow_shared_storage storage_stalls storage_stall",
+        "slow checkpoint": "slow_checkpoint slow_checkpoint_node slow_checkpoints",
         "slow drift": "slow_drift gradual_slowdown",
         "storage hang": "storage_hang dead_mount_hang checkpoint_hang hang_in_checkpoint"
-        " shared_storage_hang stuck_save",
+        " shared_storage_hang stuck_save storage_stall_hang checkpoint_hang_one_rank",
         "missing file": "missing_file missing_file_on_node data_path file_missing_on_node",
         "permission": "permission_denied checkpoint_permission",
         "address": "wrong_address wrong_master_addr wrong_coordinator_address",
@@ -54,19 +56,30 @@ _SAME: Mapping[str, str] = {
         "numbers": "nan_loss numerical_error loss_nan nonfinite_gradients nan_input",
         "credentials": "expired_credentials credentials_expired credentials_refused credentials_wrong",
         "collective mismatch": "collective_mismatch collective_mismatch_hang skipped_collective"
-        " rank_skips_collective missed_barrier",
+        " rank_skips_collective missed_barrier collective_mismatch_deadlock rank_missing_in_barrier",
         "loop left": "rank_leaves_loop rank_left_early silent_early_exit",
-        "disk full": "disk_full checkpoint_disk_full no_space shared_disk_full",
-        "open files": "too_many_open_files ulimit_nofile",
+        "disk full": "disk_full checkpoint_disk_full no_space shared_disk_full disk_full_local disk_full_tmp",
+        "open files": "too_many_open_files ulimit_nofile fd_limit",
         "labels": "bad_label label_out_of_range bad_token_index",
         "pauses": "gc_pauses node_pauses job_wide_pauses slow_now_and_then",
         "node absent": "node_absent node_missing late_node",
         "machine list": "machine_list_mismatch wrong_machine_list",
+        "shared memory": "dev_shm_too_small shm_full shm_too_small",
+        "divergence": "divergence loss_divergence",
+        "names": "dns dns_failure",
+        "device link": "nvlink nvlink_error",
+        "shapes": "shape_mismatch shape_error",
+        "device busy": "device_busy gpu_occupied",
+        "object store": "object_store object_store_unavailable",
+        "uneven data": "uneven_data uneven_shards",
     }.items()
     for kind in kinds.split()
 }
 # Kinds of which two jobs need not have the same fault: a bug of one program is not that of another.
-_MANY_FAULTS = frozenset({"program_bug", "program_error", "hang", "program_hang", "slowdown", "slow_everything"})
+_MANY_FAULTS = frozenset({
+    *("program_bug", "program_error", "hang", "program_hang", "slowdown", "slow_everything"),
+    *("slow_job", "collective_hang", "hang_unlocated", "assertion"),
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
