@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from math import log
 from statistics import fmean
 
 from core.facts import telling_words
@@ -78,6 +77,22 @@ CAUSES = frozenset({Level.MESSAGE, Level.ERROR, Level.BROAD, *_ELSEWHERE, *_ELSE
 _CORE = (Part.CAUSE, Part.SYMPTOM)
 
 
+class Backing(StrEnum):
+    """How many confirmed jobs agree as far with the first pattern of a level, and how many with others."""
+
+    ONCE = "one job, and no other pattern"
+    OFTEN = "several jobs, and no other pattern"
+    MOST = "several jobs, at least half of all"
+    BESIDE = "no more than others"
+
+
+def backing(own: int, others: int) -> Backing:
+    """The backing of a pattern with which so many jobs agree, beside the jobs of other patterns."""
+    if not others:
+        return Backing.ONCE if own == 1 else Backing.OFTEN
+    return Backing.MOST if own > 1 and own >= others else Backing.BESIDE
+
+
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """How far a pattern agrees with a job. likeness: 0..1, what orders patterns of one level."""
@@ -133,25 +148,13 @@ def texts(traits: Sequence[Trait], aspect: Aspect, parts: Collection[Part] = tup
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How often first answers were right. sizes: patterns of the libraries that were counted, the smallest first.
+    """How often first answers were right. counts: by level and backing, of each team."""
 
-    counts: by level and by whether no other pattern agrees as far; of each size, of each team.
-    """
+    counts: Mapping[tuple[Level, Backing], tuple[Count, ...]]
 
-    sizes: tuple[float, ...]
-    counts: Mapping[tuple[Level, bool], tuple[tuple[Count, ...], ...]]
-
-    def likelihood(self, level: Level, *, alone: bool, size: int) -> float:
-        """How likely the best pattern of a level is right: the mean of the teams; of what was hardly met one half.
-
-        Args:
-            alone: no other pattern agrees as far.
-            size: patterns that the team has. One that has few has not met most faults: what agrees is less often it.
-        """
-        stage = min(range(len(self.sizes)), key=lambda at: abs(log(self.sizes[at] / max(size, 1))), default=0)
-        stages = self.counts.get((level, alone), ())
-        teams = stages[stage] if stage < len(stages) else ()
-        known = [count.share for count in teams if count.answers >= ENOUGH]
+    def likelihood(self, level: Level, backed: Backing) -> float:
+        """How likely the first pattern of a level is right: the mean of the teams; of what was hardly met one half."""
+        known = [count.share for count in self.counts.get((level, backed), ()) if count.answers >= ENOUGH]
         return fmean(known) if known else Count(0, 0).share
 
 
@@ -164,13 +167,14 @@ def shipped_score() -> Score:
 def read_score(text: str) -> Score:
     """A score as ``benchmarks.quality.recall_fit`` writes it."""
     table = tomllib.loads(text)
-    counts = {
-        (level, alone): tuple(tuple(Count(*pair) for pair in teams) for teams in table[level.name.lower()][name])
-        for level in Level
-        if level.name.lower() in table
-        for name, alone in (("alone", True), ("beside", False))
-    }
-    return Score(tuple(table["sizes"]), counts)
+    return Score(
+        {
+            (level, backed): tuple(Count(*pair) for pair in table[level.name.lower()][backed.name.lower()])
+            for level in Level
+            for backed in Backing
+            if backed.name.lower() in table.get(level.name.lower(), {})
+        }
+    )
 
 
 def _level(here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:

@@ -1,19 +1,18 @@
 """Count how often the answer of a fault library was right, by how far job and pattern agree (faultlib/score.toml).
 
 ``python -m benchmarks.quality.recall_fit --write`` counts on the jobs of this repository and writes the file. Every
-set of jobs is a team of its own, with a library of one job of each cause that it has met; which jobs those were, and
-which of them teaches, is drawn anew each time.
+set of jobs is a team of its own. Which jobs it has met before is drawn anew each time; in every second library each of
+them has joined the pattern of its cause, in the others one job of each cause is all that was ever confirmed.
 """
 
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from statistics import fmean
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from benchmarks.quality.__main__ import BLIND, LAB, OTHER, ROOT, blind_jobs, lab
 from benchmarks.quality.recall_cases import RecallCase, read_cases
 from benchmarks.quality.recall_taught import calibration_error, cause_of, is_one_fault
 from bot.fetch.cache import FolderCache
-from faultlib.levels import Agreement, Level, agreement, read_score
+from faultlib.levels import Agreement, Backing, Level, agreement, backing, read_score
 from faultlib.lexical import Lexicon
 from faultlib.likely_patterns import causes_of
 from faultlib.seeds import read_seeds
@@ -38,22 +37,15 @@ Agreements = Mapping[int, Mapping[int, Agreement]]  # job -> other job, as a pat
 
 @dataclass(frozen=True, slots=True)
 class FirstAnswer:
-    """What a job of a cause was told first. stage: place in PAST; size: patterns of the library."""
+    """What a job of a cause was told first."""
 
     cause: str
     level: Level
-    alone: bool
-    stage: int
-    size: int
+    backed: Backing
     right: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The answers of a team's libraries. sizes: patterns that they have on average, by place in PAST."""
-
-    sizes: tuple[float, ...]
-    answers: tuple[FirstAnswer, ...]
+Answers = Sequence[FirstAnswer]  # of the libraries of one team
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,13 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.recall_fit", description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write {FILE.relative_to(ROOT)}")
     options = parser.parse_args(arguments)
-    teams: list[Answered] = []
-    with labelled_jobs(None, None) as (jobs, truth), blind() as (more, more_truth):
-        own = blake2b(LAB.read_bytes() + OTHER.read_bytes()).hexdigest()
-        unseen = blake2b(b"".join(archive.read_bytes() for archive in BLIND)).hexdigest()
-        for source, origin, labels in ((jobs, own, truth), (more, unseen, more_truth)):
-            cases = read_cases(open_source(source), origin, labels, FolderCache(CACHE))
-            teams.append(answers_of([case for case in cases if case.kind and is_one_fault(case)]))
+    with labelled_jobs(None, None) as (jobs, truth):
+        origin = blake2b(LAB.read_bytes() + OTHER.read_bytes()).hexdigest()
+        sets = (read_cases(open_source(jobs), origin, truth, FolderCache(CACHE)), blind_cases())
+        teams = [answers_of([case for case in cases if case.kind and is_one_fault(case)]) for cases in sets]
     text = as_text(teams)
     sys.stdout.write(f"{text}\n{checked(teams)}")
     if options.write:
@@ -75,64 +64,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-@contextmanager
-def blind() -> Iterator[tuple[str, Path]]:
-    """Where the jobs of the blind sets and their truth are."""
-    with blind_jobs() as chosen:
-        yield chosen.jobs, Path(chosen.jobs).parent / "truth"
+def blind_cases() -> Sequence[RecallCase]:
+    """The jobs of the blind sets: a team of its own."""
+    origin = blake2b(b"".join(archive.read_bytes() for archive in BLIND)).hexdigest()
+    with blind_jobs() as blind:
+        truth = Path(blind.jobs).parent / "truth"
+        return read_cases(open_source(blind.jobs), origin, truth, FolderCache(CACHE))
 
 
-def as_text(teams: Sequence[Answered]) -> str:
+def as_text(teams: Sequence[Answers]) -> str:
     """What was counted, as ``faultlib.levels`` reads it."""
-    sizes = [round(fmean(team.sizes[stage] for team in teams), 1) for stage in range(len(PAST))]
     lines = [
-        "# How often the first answer of a team's library was right, in libraries of so many patterns on average:",
-        "# of each size, of each team that was counted, right answers and all.",
-        f"sizes = {sizes}",
+        "# How often the first answer of a team's library was right: [right, answers] of each team that was counted."
     ]
-    tallies = [tally(team.answers) for team in teams]
+    tallies = [tally(team) for team in teams]
     for level in Level:
         lines.append(f"[{level.name.lower()}]")
-        for name, alone in (("alone", True), ("beside", False)):
-            found = [[list(team.get((level, alone, stage), (0, 0))) for team in tallies] for stage in range(len(PAST))]
-            lines.append(f"{name} = {found}")
+        for backed in Backing:
+            found = [list(team.get((level, backed), (0, 0))) for team in tallies]
+            lines.append(f"{backed.name.lower()} = {found}")
     return "\n".join(lines) + "\n"
 
 
-def tally(answers: Iterable[FirstAnswer]) -> Mapping[tuple[Level, bool, int], tuple[int, int]]:
-    """Right answers and all, by level, whether alone, and place of the part in PAST."""
-    counts: dict[tuple[Level, bool, int], tuple[int, int]] = {}
+def tally(answers: Answers) -> Mapping[tuple[Level, Backing], tuple[int, int]]:
+    """Right answers and all, by level and backing."""
+    counts: dict[tuple[Level, Backing], tuple[int, int]] = {}
     for answer in answers:
-        key = (answer.level, answer.alone, answer.stage)
-        right, every = counts.get(key, (0, 0))
-        counts[key] = (right + answer.right, every + 1)
+        right, every = counts.get((answer.level, answer.backed), (0, 0))
+        counts[answer.level, answer.backed] = (right + answer.right, every + 1)
     return counts
 
 
-def checked(teams: Sequence[Answered]) -> str:
+def checked(teams: Sequence[Answers]) -> str:
     """How far said likelihoods are from what was right, over the answers that were counted, as a markdown table.
 
     Of answers whose causes were held out in turn nothing was counted but what other causes' jobs were answered.
     """
-    rows = [
-        "| team | answers | counted on all | causes held out | counted on the other team |",
-        "| --- | --: | --: | --: | --: |",
-    ]
-    for number, team in enumerate(teams):
-        others = [other for place, other in enumerate(teams) if place != number]
-        held_out = [
-            pair
-            for fold in range(FOLDS)
-            for pair in _said(
-                [_without(team, fold) for team in teams],
-                [answer for answer in team.answers if fold_of(answer.cause) == fold],
-            )
-        ]
-        errors = (_said(teams, team.answers), held_out, _said(others, team.answers))
-        rows.append(
-            f"| {number + 1} | {len(team.answers)} | {' | '.join(f'{calibration_error(pairs):.3f}' for pairs in errors)} |"
-        )
-    return "\n".join(rows) + "\n"
+    head = ("team", "answers", "counted on all", "causes held out", "counted on the other team")
+    lines = [f"| {' | '.join(head)} |", f"| --- |{' --: |' * (len(head) - 1)}"]
+    for number, team in enumerate(teams, start=1):
+        others = [other for other in teams if other is not team]
+        pairs = (_said(teams, team), list(_held_out(teams, team)), _said(others, team))
+        errors = " | ".join(f"{calibration_error(said):.3f}" for said in pairs)
+        lines.append(f"| {number} | {len(team)} | {errors} |")
+    return "\n".join(lines) + "\n"
 
 
 def fold_of(cause: str) -> int:
@@ -140,14 +115,17 @@ def fold_of(cause: str) -> int:
     return blake2b(cause.encode()).digest()[0] % FOLDS
 
 
-def _without(team: Answered, fold: int) -> Answered:
-    return Answered(team.sizes, tuple(answer for answer in team.answers if fold_of(answer.cause) != fold))
+def _held_out(teams: Sequence[Answers], team: Answers) -> Iterator[tuple[float, bool]]:
+    """How likely each answer of a team is said to be where no job of its part of the causes was counted."""
+    for fold in range(FOLDS):
+        known = [[answer for answer in other if fold_of(answer.cause) != fold] for other in teams]
+        yield from _said(known, [answer for answer in team if fold_of(answer.cause) == fold])
 
 
-def _said(counted: Sequence[Answered], answers: Iterable[FirstAnswer]) -> list[tuple[float, bool]]:
+def _said(counted: Sequence[Answers], answers: Answers) -> list[tuple[float, bool]]:
     """How likely each answer is said to be, and whether it was right."""
     score = read_score(as_text(counted))
-    return [(score.likelihood(answer.level, alone=answer.alone, size=answer.size), answer.right) for answer in answers]
+    return [(score.likelihood(answer.level, answer.backed), answer.right) for answer in answers]
 
 
 def agreements(cases: Sequence[RecallCase]) -> Agreements:
@@ -168,28 +146,33 @@ def agreements(cases: Sequence[RecallCase]) -> Agreements:
     return found
 
 
-def answers_of(cases: Sequence[RecallCase], drawn: int = DRAWN) -> Answered:
+def answers_of(cases: Sequence[RecallCase], drawn: int = DRAWN) -> Answers:
     """The first answer of each job in libraries that are drawn with a fixed seed."""
     agreed, draw = agreements(cases), np.random.default_rng(0)
     causes = [cause_of(case) for case in cases]
     jobs_of = {cause: [row for row, other in enumerate(causes) if other == cause] for cause in sorted(set(causes))}
     found: list[FirstAnswer] = []
-    sizes: list[list[int]] = [[] for _ in PAST]
     for number in range(drawn):
-        stage = number % len(PAST)
-        past = draw.random(len(cases)) < PAST[stage]
+        joined = number // len(PAST) % 2
+        past = draw.random(len(cases)) < PAST[number % len(PAST)]
         seen_before = ([row for row in rows if past[row]] for rows in jobs_of.values())
-        library = {int(draw.choice(rows)) for rows in seen_before if rows}
-        sizes[stage].append(len(library))
-        for row, cause in enumerate(causes):
-            known = [(how.order, column) for column, how in agreed[row].items() if column in library]
-            if not known:
-                continue
-            _, best = min(known)
-            level = agreed[row][best].level
-            alone = sum(agreed[row][column].level is level for _, column in known) == 1
-            found.append(FirstAnswer(cause, level, alone, stage, len(library), causes[best] == cause))
-    return Answered(tuple(map(fmean, sizes)), tuple(found))
+        met = [rows for rows in seen_before if rows]
+        shown = {row for rows in met for row in (rows if joined else [int(draw.choice(rows))])}
+        known = ({column: how for column, how in agreed[row].items() if column in shown} for row in range(len(cases)))
+        found += [_first(row, causes, agreeing) for row, agreeing in enumerate(known) if agreeing]
+    return found
+
+
+def _first(row: int, causes: Sequence[str], agreeing: Mapping[int, Agreement]) -> FirstAnswer:
+    """What a job is told first of the jobs that a library knows, as ``faultlib.likely_patterns.shares`` orders them."""
+    level = min((how.order, how.level) for how in agreeing.values())[1]
+    jobs, likeness = Counter[str](), dict[str, float]()
+    for column, how in agreeing.items():
+        if how.level is level:
+            jobs[causes[column]] += 1
+            likeness[causes[column]] = max(likeness.get(causes[column], 0.0), how.likeness)
+    best = min(jobs, key=lambda cause: (-jobs[cause], -likeness[cause], cause))
+    return FirstAnswer(causes[row], level, backing(jobs[best], jobs.total() - jobs[best]), best == causes[row])
 
 
 if __name__ == "__main__":

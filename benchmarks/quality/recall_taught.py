@@ -6,10 +6,10 @@ the words of several labellers for the same cause put together.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.quality.recall_cases import RecallCase
-from faultlib.pattern import Entry
+from faultlib.pattern import Entry, Status
 
 PAIRS = 3  # teachers of a cause whose pairs are counted: more would let the two largest causes decide
 # Words of several labellers for the same cause. Those of the blind sets were put together by their names alone.
@@ -106,8 +106,6 @@ class Taught:
 
     siblings: int
     first: int
-    pairs: int
-    pair_first: int
     exact: int
     wrong: int
     strangers: int
@@ -115,6 +113,8 @@ class Taught:
     good: int
     good_told: int
     likely: tuple[tuple[float, bool], ...]
+    pairs: int = 0
+    pair_first: int = 0
 
 
 def cause_of(case: RecallCase) -> str:
@@ -130,33 +130,62 @@ def is_one_fault(case: RecallCase) -> bool:
 def taught(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) -> Taught:
     """Teach the first job of each cause among ``cases`` and ask the ``chosen`` ones."""
     failed = [case for case in cases if case.kind]
-    teachers = {cause_of(case): case for case in reversed(failed)}
-    causes = {teacher.entry.id: cause for cause, teacher in teachers.items()}
-    library = [teacher.entry for teacher in teachers.values()]
-    asking = [case for case in chosen if case.kind]
-    known = [(case, ask(case, [entry for entry in library if entry is not case.entry])) for case in asking]
-    siblings = [(case, answers) for case, answers in known if teachers[cause_of(case)] is not case]
-    unknown = [_team(ask(case, _without(library, causes, cause_of(case))), causes) for case in asking]
-    good = [case for case in chosen if not case.kind]
-    judged = [
-        (causes[answer.pattern] == cause_of(case), answer)
-        for case, answers in known
-        for answer in _team(answers, causes)
-    ]
     pairs = list(_pairs(failed, chosen))
+    first = sum(_first(ask(case, [teacher.entry]), teacher.entry.id) for teacher, case in pairs)
+    counted = _counted(chosen, ask, {cause: jobs[:1] for cause, jobs in _by_cause(failed).items()})
+    return replace(counted, pairs=len(pairs), pair_first=first)
+
+
+def joined(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) -> Taught:
+    """Teach every job: each has joined the pattern of its cause. Who asks has not; pairs are not counted."""
+    return _counted(chosen, ask, _by_cause([case for case in cases if case.kind]))
+
+
+def _counted(chosen: Sequence[RecallCase], ask: Ask, library: Mapping[str, Sequence[RecallCase]]) -> Taught:
+    """Ask the chosen ones of a library with these jobs of each cause."""
+    patterns = {cause: entries_of_pattern(jobs) for cause, jobs in library.items()}
+    causes = {case.entry.id: cause for cause, jobs in library.items() for case in jobs}
+    siblings = first = told = strangers = 0
+    judged: list[tuple[bool, LibraryAnswer]] = []
+    for case in chosen:
+        if not case.kind:
+            continue
+        cause, strangers = cause_of(case), strangers + 1
+        rest = [entry for name, entries in patterns.items() if name != cause for entry in entries]
+        own = entries_of_pattern([job for job in library[cause] if job is not case])
+        answers = ask(case, [*rest, *own])
+        siblings += bool(own)
+        first += bool(own) and bool(answers) and causes.get(answers[0].pattern) == cause
+        judged += [(causes[answer.pattern] == cause, answer) for answer in _team(answers, causes)]
+        told += bool(_team(ask(case, rest), causes))
+    good = [case for case in chosen if not case.kind]
+    every = [entry for entries in patterns.values() for entry in entries]
     return Taught(
-        siblings=len(siblings),
-        first=sum(_first(answers, teachers[cause_of(case)].entry.id) for case, answers in siblings),
-        pairs=len(pairs),
-        pair_first=sum(_first(ask(case, [teacher.entry]), teacher.entry.id) for teacher, case in pairs),
+        siblings=siblings,
+        first=first,
         exact=sum(answer.is_this for _, answer in judged),
         wrong=sum(answer.is_this and not right for right, answer in judged),
-        strangers=len(asking),
-        told=sum(map(bool, unknown)),
+        strangers=strangers,
+        told=told,
         good=len(good),
-        good_told=sum(bool(_team(ask(case, library), causes)) for case in good),
+        good_told=sum(bool(_team(ask(case, every), causes)) for case in good),
         likely=tuple((answer.likely, right) for right, answer in judged),
     )
+
+
+def entries_of_pattern(jobs: Sequence[RecallCase]) -> list[Entry]:
+    """The pattern that the first of these jobs taught, and the drafts of the others, which joined it."""
+    if not jobs:
+        return []
+    joins = {"status": Status.SUPERSEDED, "superseded_by": jobs[0].entry.id}
+    return [jobs[0].entry, *(job.entry.model_copy(update=joins) for job in jobs[1:])]
+
+
+def _by_cause(failed: Iterable[RecallCase]) -> Mapping[str, Sequence[RecallCase]]:
+    found: dict[str, list[RecallCase]] = {}
+    for case in failed:
+        found.setdefault(cause_of(case), []).append(case)
+    return found
 
 
 def calibration_error(likely: Iterable[tuple[float, bool]], bins: int = 10) -> float:
@@ -189,7 +218,3 @@ def _team(answers: Iterable[LibraryAnswer], causes: Mapping[str, str]) -> list[L
 
 def _first(answers: Sequence[LibraryAnswer], pattern: str) -> bool:
     return bool(answers) and answers[0].pattern == pattern
-
-
-def _without(library: Iterable[Entry], causes: Mapping[str, str], cause: str) -> list[Entry]:
-    return [entry for entry in library if causes[entry.id] != cause]

@@ -20,6 +20,7 @@ from faultlib.draft import pattern_of
 from faultlib.embedding import EmbeddingUnavailable
 from faultlib.errors import StaleRevision, WrongStep
 from faultlib.library import Library
+from faultlib.likely_patterns import same_fault
 from faultlib.lint import faults_of
 from faultlib.near_duplicates import nearly
 from faultlib.pattern import Entry, Origin, Status
@@ -190,11 +191,14 @@ def _take(library: Library, entry: Entry, *, approve: bool, who: str) -> str:
 
 
 def _offer(library: Library, entry: Entry) -> str:
-    """That it is nearly another pattern, and how to make one of both; mostly nothing."""
-    near = nearly(entry.pattern, library.entries(), {})
+    """That it may be the fault of another pattern, and how to make one of both; mostly nothing."""
+    entries = library.entries()
+    near, what = nearly(entry.pattern, entries, {}), "is nearly"
+    if near is None:
+        near, what = same_fault(entry.pattern, entries), "may be the same fault as"
     if near is None:
         return ""
-    return f"It is nearly {near.id}: firstfault library merge {entry.id} {near.id} makes one of both.\n"
+    return f"It {what} {near.id}: firstfault library merge {entry.id} {near.id} makes one of both.\n"
 
 
 def _read(paths: Sequence[Path]) -> list[Entry]:
