@@ -187,7 +187,7 @@ def decided_reply(decision: Decision) -> Message:
 
 
 def join_reply(run: Run, revision: int, near: Entry) -> Message:
-    """The team knows this kind of fault: is the job one more of it?"""
+    """The team may know this fault: is the job one more of it?"""
     step, pattern = near.confirmed, near.pattern
     who = f", confirmed by {prose(step.who, 60)}, {day(step.at)}" if step else ""
     jobs = [sighting.job for sighting in near.sightings if sighting.job != run.job]
