@@ -31,7 +31,7 @@ SYMPTOMS = frozenset({
     *(Kind.EXCEPTION, Kind.ERROR, Kind.WARNING, Kind.CANCELLED, Kind.TIME_LIMIT, Kind.SYSTEM_LIMIT),
 })  # fmt: skip
 GUESSED = frozenset({Kind.EXCEPTION, Kind.ERROR, Kind.WARNING})  # judged by form alone: what it says means nothing
-_DEATHS = frozenset({Kind.KILLED, Kind.TERMINATED, Kind.SILENT_EXIT, Kind.ABORTED, Kind.STOOD_APART, Kind.END_OF_JOB})
+DEATHS = frozenset({Kind.KILLED, Kind.TERMINATED, Kind.SILENT_EXIT, Kind.ABORTED, Kind.STOOD_APART, Kind.END_OF_JOB})
 _CUT_OFF = frozenset({Kind.PEER_LOST, Kind.STORE_LOST})  # said at once by who was connected to a process that died
 RAISED = re.compile(r"\b([A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit))\b")
 # Exceptions in which one process tells of another
@@ -46,10 +46,10 @@ def finding_of(diagnosis: Diagnosis) -> Finding:
     own = own_traces(diagnosis)
     if causes := [event for event in own if tells_what_broke(event)]:
         return Finding.SAID if any(kind_of(event) not in GUESSED for event in causes) else Finding.RAISED
-    if course := course_of(diagnosis):
+    if course := headline_course(diagnosis):
         return course
     after = {kind_of(event) for event in diagnosis.events if event.role is Role.PROPAGATED}
-    if any(kind_of(event) in _DEATHS for event in own) or (diagnosis.nodes and after & _CUT_OFF):
+    if any(kind_of(event) in DEATHS for event in own) or (diagnosis.nodes and after & _CUT_OFF):
         return Finding.DIED
     if diagnosis.nodes:
         return Finding.HUNG  # the others waited for a node, which went silent
@@ -57,7 +57,7 @@ def finding_of(diagnosis: Diagnosis) -> Finding:
     return Finding.STOPPED if stopped else Finding.UNCLEAR
 
 
-def course_of(diagnosis: Diagnosis) -> Finding | None:
+def headline_course(diagnosis: Diagnosis) -> Finding | None:
     """Whether it hung or was slow, by the headline."""
     if re.search(r"\bhung\b", diagnosis.headline):
         return Finding.HUNG

@@ -6,19 +6,31 @@ level were right on labelled jobs; ``python -m benchmarks.quality.recall_fit`` c
 """
 
 import tomllib
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from statistics import fmean
 
+from core.facts import telling_words
 from core.model import Scope
+from core.phrases import patterns_of, read_rules, rule_files
+from faultlib.course import Course
 from faultlib.findings import Finding
 from faultlib.lexical import Lexicon
 from faultlib.pattern import Aspect, Part, Pattern, Trait
+from faultlib.traits import plain
 
 SAME_MESSAGE = 0.6  # likeness of two errors of one class, by words: two programs have other paths and values in them
+# Likeness of two known messages from which they are the same: of pairs of labelled jobs that reach it 56 of 62 had the
+# same cause, of those with the same telling words and less 96 of 151 (docs/LOG.md).
+SAME_TEXT = 0.8
+# Wordings in which a meaning is known: a full file system has 8, a setting that is wrong 21. Of pairs of labelled jobs
+# with the same meaning in other words 66 of 84 had the same cause for 4 wordings at most, 96 of 191 up to 16, and 22
+# of 149 above.
+NARROW, BROAD = 4, 16
 WORDS, TRACE, STAGE = 0.5, 0.3, 0.2  # what orders patterns of one level: set by hand, nothing was fitted
 ENOUGH = 20  # answers of a team: a share of fewer is known to a tenth at best
 PRIOR = 1  # an answer that was right and one that was wrong are added to each count: of few nothing is certain
@@ -27,25 +39,58 @@ PRIOR = 1  # an answer that was right and one that was wrong are added to each c
 class Level(StrEnum):
     """What a job and a pattern agree in, the most telling first."""
 
+    MESSAGE = "the same message"
     WORDS = "the same cause in the same words"
     CAUSE = "the same cause in other words"
-    WORDS_ELSEWHERE = "the same cause in the same words, at another stage"
     ERROR = "the same error, which nobody wrote down"
-    CAUSE_ELSEWHERE = "the same cause in other words, at another stage"
+    WORDS_ELSEWHERE = "the same cause in the same words, under other circumstances"
+    KIND = "the same kind of cause"
+    CAUSE_ELSEWHERE = "the same cause in other words, under other circumstances"
+    BROAD = "the same part broke, or the same kind of thing is wrong"
     STOP = "the same stop from outside"
+    APART = "one process stood apart in the same way"
+    KILLED = "a process was killed or gone at once"
+    FROZEN = "a process did not answer any more"
+    ACTIVITY = "a process stood in the same work"
     PART = "slow by the same part of a step"
     SLOW = "slow in the same way"
     HUNG = "stood still in the same way"
     DIED = "died in the same way"
 
 
-_COURSES = {Finding.SLOW: Level.SLOW, Finding.HUNG: Level.HUNG, Finding.DIED: Level.DIED}
+_COURSES = {
+    Course.KILLED: Level.KILLED,
+    Course.FROZEN: Level.FROZEN,
+    Course.ALL: Level.HUNG,
+    **dict.fromkeys((Course.LEFT, Course.AGAIN, Course.CUT_OFF, Course.ASTRAY), Level.APART),
+}
+_WAYS = {Finding.SLOW: Level.SLOW, Finding.HUNG: Level.HUNG, Finding.DIED: Level.DIED}
 ORDER = tuple(Level)
 # A full disk is met where a checkpoint is saved; the same words at another stage are mostly of another fault.
-_ELSEWHERE = {Level.WORDS: Level.WORDS_ELSEWHERE, Level.CAUSE: Level.CAUSE_ELSEWHERE}
+_ELSEWHERE = {
+    Level.WORDS: Level.WORDS_ELSEWHERE,
+    Level.CAUSE: Level.CAUSE_ELSEWHERE,
+    Level.KIND: Level.BROAD,
+}
 # A trace says what broke; jobs of the other levels only went alike.
-CAUSES = frozenset({*_ELSEWHERE, *_ELSEWHERE.values(), Level.ERROR})
-_CORE, _TOLD = (Part.CAUSE, Part.SYMPTOM), (Part.CAUSE, Part.SUPPORT)
+CAUSES = frozenset({Level.MESSAGE, Level.ERROR, Level.BROAD, *_ELSEWHERE, *_ELSEWHERE.values()})
+_CORE = (Part.CAUSE, Part.SYMPTOM)
+
+
+class Backing(StrEnum):
+    """How many confirmed jobs agree as far with the first pattern of a level, and how many with others."""
+
+    ONCE = "one job, and no other pattern"
+    OFTEN = "several jobs, and no other pattern"
+    MOST = "several jobs, at least half of all"
+    BESIDE = "no more than others"
+
+
+def backing(own: int, others: int) -> Backing:
+    """The backing of a pattern with which so many jobs agree, beside the jobs of other patterns."""
+    if not others:
+        return Backing.ONCE if own == 1 else Backing.OFTEN
+    return Backing.MOST if own > 1 and own >= others else Backing.BESIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +125,20 @@ def agreement(asked: Pattern, known: Pattern, lexicon: Lexicon, *, literal: bool
     Args:
         literal: whether the events of the pattern are in the job, and one of them leads its diagnosis.
     """
-    level = _level(asked.signature.traits, known.signature.traits) or (Level.ERROR if literal else None)
+    here, there = asked.signature.traits, known.signature.traits
+    level = _level(here, there) or (Level.ERROR if literal else None)
     if level is None:
         return None
-    trace = max((lexicon.similarity(here, there) for here in _events(asked) for there in _events(known)), default=0.0)
+    trace = max((lexicon.similarity(one, other) for one in _events(asked) for other in _events(known)), default=0.0)
     if level is Level.ERROR and trace < SAME_MESSAGE and not literal:
         return None
+    if level in _ELSEWHERE and _conflict(here, there):
+        level = _ELSEWHERE[level]
+    if level is Level.WORDS and _same_message(asked, known, lexicon):
+        level = Level.MESSAGE
     words = lexicon.similarity(asked.model_copy(update={"cause": ""}).words(), known.words())
-    stages = {texts(pattern.signature.traits, Aspect.STAGE) for pattern in (asked, known)}
-    if len(stages) > 1:
-        level = _ELSEWHERE.get(level, level)
-    return Agreement(level, WORDS * words + TRACE * trace + STAGE * (len(stages) == 1))
+    same_stage = texts(here, Aspect.STAGE) == texts(there, Aspect.STAGE)
+    return Agreement(level, WORDS * words + TRACE * trace + STAGE * same_stage)
 
 
 def texts(traits: Sequence[Trait], aspect: Aspect, parts: Collection[Part] = tuple(Part)) -> frozenset[str]:
@@ -98,41 +146,76 @@ def texts(traits: Sequence[Trait], aspect: Aspect, parts: Collection[Part] = tup
     return frozenset(trait.text for trait in traits if trait.aspect is aspect and trait.part in parts)
 
 
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How often first answers were right. counts: by level and backing, of each team."""
+
+    counts: Mapping[tuple[Level, Backing], tuple[Count, ...]]
+
+    def likelihood(self, level: Level, backed: Backing) -> float:
+        """How likely the first pattern of a level is right: the mean of the teams; of what was hardly met one half."""
+        known = [count.share for count in self.counts.get((level, backed), ()) if count.answers >= ENOUGH]
+        return fmean(known) if known else Count(0, 0).share
+
+
 @cache
-def likelihood(level: Level, *, alone: bool) -> float:
-    """How likely the best pattern of a level is right: the mean of the teams that were counted.
-
-    Args:
-        alone: no other pattern agrees as far.
-    """
-    return fmean(count.share for count in counted(level, alone=alone))
+def shipped_score() -> Score:
+    """What was counted on labelled jobs (``score.toml``)."""
+    return read_score(files("faultlib").joinpath("score.toml").read_text(encoding="utf-8"))
 
 
-@cache
-def counted(level: Level, *, alone: bool) -> tuple[Count, ...]:
-    """What was counted of each team, from ``score.toml``; what was hardly met there is as likely right as wrong."""
-    table = tomllib.loads(files("faultlib").joinpath("score.toml").read_text(encoding="utf-8"))
-    counts = [Count(*pair) for pair in table.get(level.name.lower(), {}).get("alone" if alone else "beside", ())]
-    return tuple(count for count in counts if count.answers >= ENOUGH) or (Count(0, 0),)
+def read_score(text: str) -> Score:
+    """A score as ``benchmarks.quality.recall_fit`` writes it."""
+    table = tomllib.loads(text)
+    return Score(
+        {
+            (level, backed): tuple(Count(*pair) for pair in table[level.name.lower()][backed.name.lower()])
+            for level in Level
+            for backed in Backing
+            if backed.name.lower() in table.get(level.name.lower(), {})
+        }
+    )
 
 
 def _level(here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
     """How far two cores agree: first by what traces say, then by how the jobs went."""
-    if _meet(here, there, Aspect.WORDS, (Part.CAUSE,)):
+    if _both(here, there, Aspect.WORDS):
         return Level.WORDS
-    if _meet(here, there, Aspect.MEANS, _TOLD):
-        return Level.CAUSE
+    if meanings := _both(here, there, Aspect.MEANS):
+        known_wordings = min(_wordings().get(meaning, 0) for meaning in meanings)
+        return Level.CAUSE if known_wordings <= NARROW else Level.KIND if known_wordings <= BROAD else Level.BROAD
+    if courses := _courses(here, there):
+        return _level_of_course(courses, here, there)
     finding = texts(here, Aspect.FINDING)
     if not finding or finding != texts(there, Aspect.FINDING):
         return None
     found = Finding(next(iter(finding)))
     if found is Finding.RAISED:
-        return Level.ERROR if _meet(here, there, Aspect.RAISED, (Part.CAUSE,)) else None
-    return _level_of_course(found, here, there)
+        return Level.ERROR if _both(here, there, Aspect.RAISED) else None
+    return _level_of_ending(found, here, there)
 
 
-def _level_of_course(found: Finding, here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
-    """The level of two jobs that went alike, of which no trace says what broke."""
+def _courses(here: Sequence[Trait], there: Sequence[Trait]) -> frozenset[str]:
+    """What became of the process that the others waited for, as both tell it; empty where one does not tell it."""
+    courses = texts(here, Aspect.COURSE), texts(there, Aspect.COURSE)
+    return courses[0] | courses[1] if all(courses) else frozenset()
+
+
+def _level_of_course(courses: frozenset[str], here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
+    """The level of two jobs of which both tell what became of a process: another course is another fault."""
+    if len(courses) > 1:
+        return None
+    course = Course(next(iter(courses)))
+    activities = texts(here, Aspect.ACTIVITY), texts(there, Aspect.ACTIVITY)
+    if all(activities) and activities[0] != activities[1]:
+        return None
+    if course is Course.STUCK:
+        return Level.ACTIVITY if all(activities) else Level.HUNG
+    return _COURSES[course]
+
+
+def _level_of_ending(found: Finding, here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
+    """The level of two jobs that ended alike, of which no trace says what broke."""
     scope = texts(here, Aspect.SCOPE)
     if scope != texts(there, Aspect.SCOPE):
         return None
@@ -143,13 +226,40 @@ def _level_of_course(found: Finding, here: Sequence[Trait], there: Sequence[Trai
         return None
     if found is Finding.STOPPED:  # of any other scope it may have hung before, and no clock tells
         return Level.STOP if scope == {Scope.NONE.value} else None
-    return _COURSES.get(found)
+    return _WAYS.get(found)
 
 
-def _meet(here: Sequence[Trait], there: Sequence[Trait], aspect: Aspect, parts: Collection[Part]) -> bool:
-    """Whether what is the cause of one of them is said by the other."""
-    cause = texts(here, aspect, (Part.CAUSE,)), texts(there, aspect, (Part.CAUSE,))
-    return bool(cause[0] & texts(there, aspect, parts) or cause[1] & texts(here, aspect, parts))
+def _both(here: Sequence[Trait], there: Sequence[Trait], aspect: Aspect) -> frozenset[str]:
+    """What is the cause of both. What only stands beside the cause of one tells nothing: 2 of 79 such pairs agreed."""
+    return texts(here, aspect, (Part.CAUSE,)) & texts(there, aspect, (Part.CAUSE,))
+
+
+def _conflict(here: Sequence[Trait], there: Sequence[Trait]) -> bool:
+    """Whether two faults with the same cause contradict each other: another stage, one node or all, another number."""
+    scopes = texts(here, Aspect.SCOPE), texts(there, Aspect.SCOPE)
+    codes = texts(here, Aspect.CODE, (Part.CAUSE,)), texts(there, Aspect.CODE, (Part.CAUSE,))
+    return (
+        texts(here, Aspect.STAGE) != texts(there, Aspect.STAGE)
+        or (all(scopes) and scopes[0] != scopes[1])
+        or (all(codes) and not codes[0] & codes[1])
+    )
+
+
+def _same_message(asked: Pattern, known: Pattern, lexicon: Lexicon) -> bool:
+    """Whether a message that tells the cause of both is nearly the same text; its paths and numbers are slots."""
+    common = _both(asked.signature.traits, known.signature.traits, Aspect.WORDS)
+    here, there = ([text for text in _events(pattern) if telling_words(text) in common] for pattern in (asked, known))
+    return any(lexicon.similarity(one, other) >= SAME_TEXT for one in here for other in there)
+
+
+@cache
+def _wordings() -> Mapping[str, int]:
+    """In how many wordings each meaning is known, as traits tell it."""
+    counts: Counter[str] = Counter()
+    for file in rule_files("facts"):
+        for rule in read_rules(file)["fact"]:
+            counts[plain(rule.get("says", ""))] += len(patterns_of(rule, file))
+    return counts
 
 
 def _events(pattern: Pattern) -> tuple[str, ...]:

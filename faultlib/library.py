@@ -69,9 +69,16 @@ class Library:
         return self.entries(Status.APPROVED) if found is None else records.entries_of(self._database, found)
 
     def may_be_like(self, asked: Pattern, also: Collection[str]) -> tuple[tuple[Entry, ...], Lexicon]:
-        """The patterns that could be like this one, and ``also``; with how rare words are among all of the library."""
+        """The patterns that could be like this one, and ``also``; with how rare words are among all of the library.
+
+        Of what has joined a pattern, or gave way to it, that pattern too.
+        """
         if self._lookup.serves():
-            found = records.entries_of(self._database, {*self._lookup.like(asked), *also})
+            ids = {*self._lookup.like(asked), *also}
+            found = records.entries_of(self._database, ids)
+            while gone := {entry.superseded_by for entry in found if entry.superseded_by} - ids:
+                ids |= gone
+                found = records.entries_of(self._database, ids)
             return found, self._lookup.lexicon([asked, *(entry.pattern for entry in found)])
         found = self.entries()
         return found, Lexicon(entry.pattern.words() for entry in found if entry.status is Status.APPROVED)

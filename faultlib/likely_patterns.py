@@ -13,14 +13,16 @@ from core.model import Diagnosis, Role
 from faultlib.answers import Answers
 from faultlib.draft import pattern_of
 from faultlib.findings import Finding, finding_of, is_symptom_text, tells_what_broke
-from faultlib.levels import CAUSES, Agreement, Level, agreement, likelihood
+from faultlib.levels import CAUSES, ORDER, Agreement, Level, Score, agreement, backing, shipped_score
 from faultlib.lexical import Lexicon
-from faultlib.pattern import Entry, Origin, Part, Signature, Status
+from faultlib.pattern import Entry, Origin, Part, Pattern, Signature, Status
 from faultlib.signature import Match
 from faultlib.traits import traits_of
 
+MAX_MERGES = 8  # patterns that gave way to one another in turn
 SHOWN = 0.5  # likelihood from which a pattern is worth a look: rather right than wrong
-SURE = 0.7  # from which what has the same cause in the same words is called this
+OFFERED = 0.3  # from which a person is asked whether a new pattern is that fault: one of three questions is worth it
+SURE = 0.9  # from which the same message is called this: of 20 such answers one may be wrong, and counts are rough
 PRIOR = 4  # answers that the fitted score counts as: after four of people's, theirs count as much
 
 
@@ -49,18 +51,21 @@ def likely(
     answers: Mapping[str, Answers],
     lexicon: Lexicon | None = None,
     least: float = SHOWN,
+    score: Score | None = None,
 ) -> tuple[Likely, ...]:
     """The team's patterns that fit a diagnosis, the likeliest first; none is an answer.
 
     Args:
-        entries: the patterns that may fit.
+        entries: the patterns that may fit, and those that gave way to them.
         matches: patterns whose events are all in the job.
         answers: by pattern id.
         lexicon: how rare a word is in the library; None: the entries are all that it has.
         least: likelihood of what is worth telling.
+        score: how often such answers were right; None: what comes with Firstfault.
     """
     if finding_of(diagnosis) is Finding.UNCLEAR and not diagnosis.events:
         return ()
+    entries = list(entries)
     approved = [entry for entry in entries if entry.status is Status.APPROVED]
     team = [entry for entry in approved if entry.origin is Origin.TEAM]
     if not team:
@@ -68,29 +73,71 @@ def likely(
     asked, lexicon = pattern_of(diagnosis), lexicon or Lexicon(entry.pattern.words() for entry in approved)
     matched, traces = {match.entry.id: match for match in matches}, causes_of(diagnosis)
     agreed = []
-    for entry in team:
-        match = matched.get(entry.id)
+    for shown, entry in showings(entries, team):
+        match = matched.get(shown.id)
         literal = bool(match and traces & set(match.events))
-        if (how := agreement(asked, entry.pattern, lexicon, literal=literal)) is not None:
+        if (how := agreement(asked, shown, lexicon, literal=literal)) is not None:
             agreed.append((how, entry))
     found = []
-    for entry, how, share in shares(agreed):
+    for entry, how, share in shares(agreed, score or shipped_score()):
         share_learned = learned(share, answers.get(entry.id, Answers()))
         if share_learned >= least:
             found.append(Likely(entry, fit_of(share_learned, how.level), share_learned, how.level))
     return tuple(sorted(found, key=lambda item: (item.fit is Fit.SEEN, -item.likelihood, item.entry.id)))
 
 
-def shares(agreed: Iterable[tuple[Agreement, Entry]]) -> Iterator[tuple[Entry, Agreement, float]]:
+def showings(entries: Iterable[Entry], team: Iterable[Entry]) -> Iterator[tuple[Pattern, Entry]]:
+    """Each pattern of the team as itself and as each job showed it that joined it, with the pattern that it stands for.
+
+    One fault shows in several ways: a process that is frozen is silent in one job, and killed by its launcher in
+    another. What joins a pattern, or gives way to it, stays in the library with its own signature.
+    """
+    targets = {entry.id: entry for entry in team}
+    after = {entry.id: entry.superseded_by for entry in entries if entry.status is Status.SUPERSEDED}
+    for entry in targets.values():
+        yield entry.pattern, entry
+    for entry in entries:
+        target = entry.superseded_by
+        for _ in range(MAX_MERGES):
+            target = after.get(target, target)
+        if entry.status is Status.SUPERSEDED and target in targets:
+            yield entry.pattern, targets[target]
+
+
+def same_fault(words: Pattern, entries: Iterable[Entry]) -> Entry | None:
+    """The pattern of the team that a new one may be the same fault as, by their cores; a person is asked."""
+    entries = list(entries)
+    approved = (entry for entry in entries if entry.status is Status.APPROVED and entry.id != words.id)
+    team = [entry for entry in approved if entry.origin is Origin.TEAM]
+    lexicon = Lexicon(entry.pattern.words() for entry in team)
+    found = ((agreement(words, shown, lexicon, literal=False), entry) for shown, entry in showings(entries, team))
+    best = next(shares(((how, entry) for how, entry in found if how is not None), shipped_score()), None)
+    return best[0] if best is not None and best[2] >= OFFERED else None
+
+
+def shares(agreed: Iterable[tuple[Agreement, Entry]], score: Score) -> Iterator[tuple[Entry, Agreement, float]]:
     """Patterns with how likely each is right before people's answers, the likeliest first.
 
-    Of those that agree equally far the most alike has what such an answer was right; the others share what is left.
+    Of those that agree equally far the one that was confirmed in the most such jobs comes first, and has what such an
+    answer was right; the others share what is left, each by its jobs.
+
+    Args:
+        agreed: what agrees, with the pattern that it stands for.
     """
-    ordered = sorted(agreed, key=lambda pair: (pair[0].order, pair[1].id))
-    left, equal = 1.0, Counter(how.level for how, _ in ordered)
-    for place, (how, entry) in enumerate(ordered):
-        best = not place or ordered[place - 1][0].level is not how.level
-        share = left * (likelihood(how.level, alone=equal[how.level] == 1) if best else 1 / equal[how.level])
+    known: dict[str, list[tuple[Agreement, Entry]]] = {}
+    for how, entry in agreed:
+        known.setdefault(entry.id, []).append((how, entry))
+    best = [(min(shown, key=lambda pair: pair[0].order), shown) for shown in known.values()]
+    backed = [(how, sum(other.level is how.level for other, _ in shown), entry) for (how, entry), shown in best]
+    ordered = sorted(backed, key=lambda item: (ORDER.index(item[0].level), -item[1], -item[0].likeness, item[2].id))
+    jobs = Counter[Level]()
+    for how, count, _ in ordered:
+        jobs[how.level] += count
+    left = 1.0
+    for place, (how, count, entry) in enumerate(ordered):
+        first = not place or ordered[place - 1][0].level is not how.level
+        rest = jobs[how.level] - count
+        share = left * (score.likelihood(how.level, backing(count, rest)) if first else count / jobs[how.level])
         yield entry, how, share
         left -= share
 
@@ -99,7 +146,7 @@ def fit_of(share: float, level: Level) -> Fit:
     """The words for a pattern that agrees so far and is right with this likelihood."""
     if level not in CAUSES:
         return Fit.SEEN
-    return Fit.IS if share >= SURE and level is Level.WORDS else Fit.LOOKS
+    return Fit.IS if share >= SURE and level is Level.MESSAGE else Fit.LOOKS
 
 
 def learned(share: float, answers: Answers) -> float:

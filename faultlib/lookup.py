@@ -36,7 +36,7 @@ _TABLES = """
 """
 _STALE = """
     FROM patterns p JOIN versions v ON v.pattern = p.id AND v.version = p.version
-    LEFT JOIN entered e ON e.pattern = p.id WHERE p.status = 'approved' AND e.version IS NOT p.version
+    LEFT JOIN entered e ON e.pattern = p.id WHERE p.status IN ('approved', 'superseded') AND e.version IS NOT p.version
 """
 _MATCHING = """
     SELECT e.pattern, count(DISTINCT k.clause), (SELECT max(clause) + 1 FROM keys WHERE number = e.number)
@@ -45,10 +45,10 @@ _MATCHING = """
 """
 _LIKE = """
     SELECT e.pattern FROM texts JOIN entered e ON e.number = texts.rowid JOIN patterns p ON p.id = e.pattern
-    WHERE texts MATCH ? AND p.status = 'approved' {only} ORDER BY bm25(texts), e.pattern LIMIT ?
+    WHERE texts MATCH ? AND p.status IN ('approved', 'superseded') {only} ORDER BY bm25(texts), e.pattern LIMIT ?
 """
 _SHARING = "AND e.number IN (SELECT number FROM keys WHERE clause = -1 AND word IN (SELECT value FROM json_each(?)))"
-_CORE = (Aspect.MEANS, Aspect.WORDS, Aspect.RAISED, Aspect.SLOWER)
+_CORE = (Aspect.MEANS, Aspect.WORDS, Aspect.RAISED, Aspect.SLOWER, Aspect.COURSE)
 _ANYWHERE = ""  # the word of an event that has none of its own
 
 

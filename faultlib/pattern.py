@@ -86,7 +86,10 @@ class Aspect(StrEnum):
     MEANS = "means"  # what a message means, whatever its program's words
     WORDS = "words"  # those that tell what it means: its program's, without values
     RAISED = "raised"  # the class of an exception
+    CODE = "code"  # the number or name of an error, where it is the fault: a signal, an Xid, an errno
     SLOWER = "slower"  # which part of a step took longer
+    COURSE = "course"  # what became of the process that the others waited for (``faultlib.course``)
+    ACTIVITY = "activity"  # what it was doing
     SIGN = "sign"  # how the first suspect stands out
     ENDING = "ending"  # it hung, it was slow: in patterns of before findings were kept
     STAGE = "stage"

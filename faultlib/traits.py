@@ -9,6 +9,7 @@ import re
 
 from core.facts import telling_words
 from core.model import Diagnosis, EventEvidence, Role, Scope, Stage
+from faultlib.course import Course, activity_of, course_of
 from faultlib.findings import (
     GUESSED,
     MESSENGERS,
@@ -29,6 +30,12 @@ _NO_CAUSE = frozenset({
     "it ended as planned or was stopped from outside",
 })  # fmt: skip
 _PASSED_ON = MESSENGERS | {"Exception", "RuntimeError"}  # exceptions of any fault
+# What masks leave in a template, for there the number is the fault (core/logs); and signals by their names.
+_CODE = re.compile(
+    r"\b(Xid|errno|signal|exit ?code)\b\W{0,3}(?:\([^()\n]{0,40}\)\W{0,3})?"
+    r"(-?\d{1,5}\b|SIG[A-Z]{2,6}|Killed|Aborted|Bus error|Segmentation fault)",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"“[^”]{0,400}”|\((?![A-Z]{3,10}\))[^()]{0,200}\)")
 _PLACE = re.compile(r"\b(?:stands?(?: alone)? in|never came to|left with) \S+")
 _NUMBER = re.compile(r"\b\d[\d.,-]*(?: ?(?:s|ms|min|h))?\b")
@@ -55,6 +62,7 @@ def traits_of(diagnosis: Diagnosis) -> tuple[Trait, ...]:
     traits.add(Aspect.FINDING, finding.value, Part.CAUSE if finding is Finding.SAID else Part.SYMPTOM)
     if leads is not None:
         _add_trace(traits, leads, Part.CAUSE)
+    _add_course(traits, diagnosis, finding)
     cause = diagnosis.next.cause if diagnosis.next else ""
     if finding is Finding.SLOW:  # "it was slow: all ranks waited longer for each other"
         cause, _, slower = cause.partition(": ")
@@ -75,6 +83,14 @@ def traits_of(diagnosis: Diagnosis) -> tuple[Trait, ...]:
     return tuple(traits.found.values())
 
 
+def _add_course(traits: _Traits, diagnosis: Diagnosis, finding: Finding) -> None:
+    """What became of the process that the others waited for, and what it was doing."""
+    course = course_of(diagnosis, finding)
+    traits.add(Aspect.COURSE, course or "", Part.SYMPTOM)
+    if course in (Course.STUCK, Course.AGAIN):
+        traits.add(Aspect.ACTIVITY, activity_of(diagnosis.nodes[0].reasons) or "", Part.SYMPTOM)
+
+
 def plain(sentence: str) -> str:
     """A sentence without what it quotes, counts and places: the same for every job."""
     text = _PLACE.sub(lambda place: place[0].rpartition(" ")[0], _QUOTED.sub("", sentence))
@@ -86,5 +102,7 @@ def _add_trace(traits: _Traits, event: EventEvidence, part: Part) -> None:
     if kind_of(event) not in GUESSED and event.says not in _NO_CAUSE:
         traits.add(Aspect.MEANS, plain(event.says), part)
         traits.add(Aspect.WORDS, telling_words(event.template), part)
+        for name, value in _CODE.findall(event.template)[:1]:
+            traits.add(Aspect.CODE, f"{name} {value}".lower(), part)
     for name in RAISED.findall(event.template)[:1]:
         traits.add(Aspect.RAISED, name, Part.SUPPORT if name in _PASSED_ON else part)

@@ -11,7 +11,7 @@ from slacksim import Message, Outcome, User
 from slacksim.errors import LocalSlackError
 
 EXAMPLE = "f42"
-OFFER = "Your team knows this kind of fault"
+OFFER = "Your team may know this fault"
 APPROVERS = ("alice", "bob")
 SOON = 4.0  # seconds that somebody waits for a window or a message before giving up
 WAYS = ("command", "mention", "message", "shortcut")

@@ -15,8 +15,9 @@ from pathlib import Path
 from benchmarks.quality.__main__ import LAB, OTHER, SETS, labelled_jobs
 from benchmarks.quality.recall_asked import ASKED, rows
 from benchmarks.quality.recall_cases import RecallCase, read_cases
+from benchmarks.quality.recall_fit import blind_cases
 from benchmarks.quality.recall_likeness import CROSS_CHOSEN, SetTally, cosines_of, cross_chosen
-from benchmarks.quality.recall_taught import LibraryAnswer, calibration_error, taught
+from benchmarks.quality.recall_taught import Ask, LibraryAnswer, calibration_error, joined, taught
 from benchmarks.quality.report import NoMarkers, write
 from bot.fetch.cache import FolderCache
 from bot.library.session import known_faults
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not any(case.kind for case in cases):
             print("None of these jobs failed and has a truth.", file=sys.stderr)
             return 2
-        text = report(cases, embedder)
+        text = report(cases, embedder, () if options.jobs else blind_cases())
     except FirstfaultError as error:
         print(f"{error}\n{error.hint}", file=sys.stderr)
         return 2
@@ -71,14 +72,16 @@ def _write(text: str, documents: Iterable[Path]) -> int:
     return 0
 
 
-def report(cases: Sequence[RecallCase], embedder: Embedder) -> str:
-    """All tables as markdown."""
+def report(cases: Sequence[RecallCase], embedder: Embedder, blind: Sequence[RecallCase] = ()) -> str:
+    """All tables as markdown; ``blind``: jobs of another team, with a library of its own."""
     failed = [case for case in cases if case.kind]
     healthy = [case for case in cases if not case.kind]
     seeds = seed_entries()
     parts = [
         "A library that was taught the first job of each cause, and the seeds:",
-        _table(_TAUGHT, _taught(cases, seeds)),
+        _table(_TAUGHT, _taught(cases, blind, seeds)),
+        "The same where every other job was confirmed and has joined the pattern of its cause:",
+        _table(_JOINED, _joined(cases, blind, seeds)),
         "By likeness of words and meaning alone, as diagnoses were compared before patterns had traits:",
         f"Model {embedder.name}; {SEMANTIC} meaning + {LEXICAL} words, alike from {SIMILAR}.",
         _table(_AS_SHIPPED, _shipped(failed, healthy, seeds, embedder)),
@@ -103,14 +106,41 @@ _TAUGHT = (
 )  # fmt: skip
 
 
-def _taught(cases: Sequence[RecallCase], seeds: Sequence[Entry]) -> Iterable[Sequence[object]]:
+_JOINED = (
+    "set", "siblings", "theirs first", "is this", "wrong", "cause taken out", "told something", "successful",
+    "told something", "calibration error",
+)  # fmt: skip
+
+
+def _taught(
+    cases: Sequence[RecallCase], blind: Sequence[RecallCase], seeds: Sequence[Entry]
+) -> Iterable[Sequence[object]]:
+    for name, every, chosen, ask in _teams(cases, blind, seeds):
+        got = taught(every, chosen, ask)
+        cells = (got.siblings, got.first, got.pairs, got.pair_first, got.exact, got.wrong, got.strangers, got.told)
+        yield name, *cells, got.good, got.good_told, f"{calibration_error(got.likely):.2f}"
+
+
+def _joined(
+    cases: Sequence[RecallCase], blind: Sequence[RecallCase], seeds: Sequence[Entry]
+) -> Iterable[Sequence[object]]:
+    for name, every, chosen, ask in _teams(cases, blind, seeds):
+        got = joined(every, chosen, ask)
+        cells = (got.siblings, got.first, got.exact, got.wrong, got.strangers, got.told)
+        yield name, *cells, got.good, got.good_told, f"{calibration_error(got.likely):.2f}"
+
+
+def _teams(
+    cases: Sequence[RecallCase], blind: Sequence[RecallCase], seeds: Sequence[Entry]
+) -> Iterable[tuple[str, Sequence[RecallCase], Sequence[RecallCase], Ask]]:
+    """The sets by name: all jobs of the team, those that are asked, and how."""
     ask = Asked(cases, seeds).ask
     for name in SETS:
         chosen = [case for case in cases if case.set_name == name]
         if any(case.kind for case in chosen):
-            got = taught(cases, chosen, ask)
-            cells = (got.siblings, got.first, got.pairs, got.pair_first, got.exact, got.wrong, got.strangers, got.told)
-            yield name, *cells, got.good, got.good_told, f"{calibration_error(got.likely):.2f}"
+            yield name, cases, chosen, ask
+    if blind:
+        yield "blind", blind, blind, Asked(blind, seeds).ask
 
 
 class Asked:
@@ -128,7 +158,7 @@ class Asked:
         if case.job_id not in self._matches:
             self._matches[case.job_id] = find_matches(self._every, case.seen.occurrences, case.seen.nodes)
         entries = [*library, *self._seeds]
-        known = {entry.id for entry in entries}
+        known = {entry.id for entry in entries if entry.status is Status.APPROVED}
         matches = [match for match in self._matches[case.job_id] if match.entry.id in known]
         likely_causes = likely(case.seen.diagnosis, entries, matches, {}, least=0.0)
         told = known_faults(case.seen.diagnosis, matches, likely_causes)

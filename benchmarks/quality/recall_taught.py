@@ -6,10 +6,10 @@ the words of several labellers for the same cause put together.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.quality.recall_cases import RecallCase
-from faultlib.pattern import Entry
+from faultlib.pattern import Entry, Status
 
 PAIRS = 3  # teachers of a cause whose pairs are counted: more would let the two largest causes decide
 # Words of several labellers for the same cause. Those of the blind sets were put together by their names alone.
@@ -18,24 +18,26 @@ _SAME: Mapping[str, str] = {
     for name, kinds in {
         "checkpoint corrupt": "corrupt_checkpoint checkpoint_corrupt corrupted_checkpoint",
         "bad data": "bad_data_shard bad_data bad_data_file corrupt_data corrupt_data_file"
-        " corrupt_data_shard corrupt_record corrupt_shard data_file_truncated",
-        "loader hang": "data_loader_hang dataloader_hang dataloader_stall data_loader_stall stuck_data_loader",
+        " corrupt_data_shard corrupt_record corrupt_shard data_file_truncated bad_sample",
+        "loader hang": "data_loader_hang dataloader_hang dataloader_stall data_loader_stall stuck_data_loader"
+        " dataloader_deadlock data_iterator_hang",
         "data read hang": "stuck_data_read hang_reading_data",
         "loader worker killed": "dataloader_worker_killed worker_killed data_loader_killed data_worker_killed",
         "rank hang": "rank_sigstop_hang rank_frozen rank_hang host_stall hang_sigstop"
-        " node_sigstop_hang worker_frozen node_hang",
+        " node_sigstop_hang worker_frozen node_hang rank_stuck_hang node_silent_hang",
         "deadlock": "deadlock deadlock_in_code code_deadlock deadlock_user_code"
         " lock_deadlock thread_deadlock pipeline_deadlock",
         "lock": "stale_lock stuck_lock lock_wait stale_build_lock lock_hang lock_never_released stale_lock_hang",
         "link": "link_down link_loss network_drop link_silent_drop network_partition network_loss",
-        "slow network": "slow_network slow_link slow_nic slow_network_card",
+        "slow network": "slow_network slow_link slow_nic slow_network_card slow_network_unlocated",
         "slow loader": "slow_loader slow_dataloader slow_data_loader slow_data_loading",
-        "slow node": "slow_node slow_rank straggler cpu_throttled_node",
-        "slow storage": "slow_storage slow_shared_storage storage_stalls",
-        "slow checkpoint": "slow_checkpoint slow_checkpoint_node",
+        "slow node": "slow_node slow_rank straggler cpu_throttled_node slow_nodes slow_node_noisy_neighbour"
+        " slow_node_throttling",
+        "slow storage": "slow_storage slow_shared_storage storage_stalls storage_stall",
+        "slow checkpoint": "slow_checkpoint slow_checkpoint_node slow_checkpoints",
         "slow drift": "slow_drift gradual_slowdown",
         "storage hang": "storage_hang dead_mount_hang checkpoint_hang hang_in_checkpoint"
-        " shared_storage_hang stuck_save",
+        " shared_storage_hang stuck_save storage_stall_hang checkpoint_hang_one_rank",
         "missing file": "missing_file missing_file_on_node data_path file_missing_on_node",
         "permission": "permission_denied checkpoint_permission",
         "address": "wrong_address wrong_master_addr wrong_coordinator_address",
@@ -54,19 +56,30 @@ _SAME: Mapping[str, str] = {
         "numbers": "nan_loss numerical_error loss_nan nonfinite_gradients nan_input",
         "credentials": "expired_credentials credentials_expired credentials_refused credentials_wrong",
         "collective mismatch": "collective_mismatch collective_mismatch_hang skipped_collective"
-        " rank_skips_collective missed_barrier",
+        " rank_skips_collective missed_barrier collective_mismatch_deadlock rank_missing_in_barrier",
         "loop left": "rank_leaves_loop rank_left_early silent_early_exit",
-        "disk full": "disk_full checkpoint_disk_full no_space shared_disk_full",
-        "open files": "too_many_open_files ulimit_nofile",
+        "disk full": "disk_full checkpoint_disk_full no_space shared_disk_full disk_full_local disk_full_tmp",
+        "open files": "too_many_open_files ulimit_nofile fd_limit",
         "labels": "bad_label label_out_of_range bad_token_index",
         "pauses": "gc_pauses node_pauses job_wide_pauses slow_now_and_then",
         "node absent": "node_absent node_missing late_node",
         "machine list": "machine_list_mismatch wrong_machine_list",
+        "shared memory": "dev_shm_too_small shm_full shm_too_small",
+        "divergence": "divergence loss_divergence",
+        "names": "dns dns_failure",
+        "device link": "nvlink nvlink_error",
+        "shapes": "shape_mismatch shape_error",
+        "device busy": "device_busy gpu_occupied",
+        "object store": "object_store object_store_unavailable",
+        "uneven data": "uneven_data uneven_shards",
     }.items()
     for kind in kinds.split()
 }
 # Kinds of which two jobs need not have the same fault: a bug of one program is not that of another.
-_MANY_FAULTS = frozenset({"program_bug", "program_error", "hang", "program_hang", "slowdown", "slow_everything"})
+_MANY_FAULTS = frozenset({
+    *("program_bug", "program_error", "hang", "program_hang", "slowdown", "slow_everything"),
+    *("slow_job", "collective_hang", "hang_unlocated", "assertion"),
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +106,6 @@ class Taught:
 
     siblings: int
     first: int
-    pairs: int
-    pair_first: int
     exact: int
     wrong: int
     strangers: int
@@ -102,6 +113,8 @@ class Taught:
     good: int
     good_told: int
     likely: tuple[tuple[float, bool], ...]
+    pairs: int = 0
+    pair_first: int = 0
 
 
 def cause_of(case: RecallCase) -> str:
@@ -117,33 +130,62 @@ def is_one_fault(case: RecallCase) -> bool:
 def taught(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) -> Taught:
     """Teach the first job of each cause among ``cases`` and ask the ``chosen`` ones."""
     failed = [case for case in cases if case.kind]
-    teachers = {cause_of(case): case for case in reversed(failed)}
-    causes = {teacher.entry.id: cause for cause, teacher in teachers.items()}
-    library = [teacher.entry for teacher in teachers.values()]
-    asking = [case for case in chosen if case.kind]
-    known = [(case, ask(case, [entry for entry in library if entry is not case.entry])) for case in asking]
-    siblings = [(case, answers) for case, answers in known if teachers[cause_of(case)] is not case]
-    unknown = [_team(ask(case, _without(library, causes, cause_of(case))), causes) for case in asking]
-    good = [case for case in chosen if not case.kind]
-    judged = [
-        (causes[answer.pattern] == cause_of(case), answer)
-        for case, answers in known
-        for answer in _team(answers, causes)
-    ]
     pairs = list(_pairs(failed, chosen))
+    first = sum(_first(ask(case, [teacher.entry]), teacher.entry.id) for teacher, case in pairs)
+    counted = _counted(chosen, ask, {cause: jobs[:1] for cause, jobs in _by_cause(failed).items()})
+    return replace(counted, pairs=len(pairs), pair_first=first)
+
+
+def joined(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) -> Taught:
+    """Teach every job: each has joined the pattern of its cause. Who asks has not; pairs are not counted."""
+    return _counted(chosen, ask, _by_cause([case for case in cases if case.kind]))
+
+
+def _counted(chosen: Sequence[RecallCase], ask: Ask, library: Mapping[str, Sequence[RecallCase]]) -> Taught:
+    """Ask the chosen ones of a library with these jobs of each cause."""
+    patterns = {cause: entries_of_pattern(jobs) for cause, jobs in library.items()}
+    causes = {case.entry.id: cause for cause, jobs in library.items() for case in jobs}
+    siblings = first = told = strangers = 0
+    judged: list[tuple[bool, LibraryAnswer]] = []
+    for case in chosen:
+        if not case.kind:
+            continue
+        cause, strangers = cause_of(case), strangers + 1
+        rest = [entry for name, entries in patterns.items() if name != cause for entry in entries]
+        own = entries_of_pattern([job for job in library[cause] if job is not case])
+        answers = ask(case, [*rest, *own])
+        siblings += bool(own)
+        first += bool(own) and bool(answers) and causes.get(answers[0].pattern) == cause
+        judged += [(causes[answer.pattern] == cause, answer) for answer in _team(answers, causes)]
+        told += bool(_team(ask(case, rest), causes))
+    good = [case for case in chosen if not case.kind]
+    every = [entry for entries in patterns.values() for entry in entries]
     return Taught(
-        siblings=len(siblings),
-        first=sum(_first(answers, teachers[cause_of(case)].entry.id) for case, answers in siblings),
-        pairs=len(pairs),
-        pair_first=sum(_first(ask(case, [teacher.entry]), teacher.entry.id) for teacher, case in pairs),
+        siblings=siblings,
+        first=first,
         exact=sum(answer.is_this for _, answer in judged),
         wrong=sum(answer.is_this and not right for right, answer in judged),
-        strangers=len(asking),
-        told=sum(map(bool, unknown)),
+        strangers=strangers,
+        told=told,
         good=len(good),
-        good_told=sum(bool(_team(ask(case, library), causes)) for case in good),
+        good_told=sum(bool(_team(ask(case, every), causes)) for case in good),
         likely=tuple((answer.likely, right) for right, answer in judged),
     )
+
+
+def entries_of_pattern(jobs: Sequence[RecallCase]) -> list[Entry]:
+    """The pattern that the first of these jobs taught, and the drafts of the others, which joined it."""
+    if not jobs:
+        return []
+    joins = {"status": Status.SUPERSEDED, "superseded_by": jobs[0].entry.id}
+    return [jobs[0].entry, *(job.entry.model_copy(update=joins) for job in jobs[1:])]
+
+
+def _by_cause(failed: Iterable[RecallCase]) -> Mapping[str, Sequence[RecallCase]]:
+    found: dict[str, list[RecallCase]] = {}
+    for case in failed:
+        found.setdefault(cause_of(case), []).append(case)
+    return found
 
 
 def calibration_error(likely: Iterable[tuple[float, bool]], bins: int = 10) -> float:
@@ -176,7 +218,3 @@ def _team(answers: Iterable[LibraryAnswer], causes: Mapping[str, str]) -> list[L
 
 def _first(answers: Sequence[LibraryAnswer], pattern: str) -> bool:
     return bool(answers) and answers[0].pattern == pattern
-
-
-def _without(library: Iterable[Entry], causes: Mapping[str, str], cause: str) -> list[Entry]:
-    return [entry for entry in library if causes[entry.id] != cause]

@@ -13,6 +13,7 @@ from faultlib.answers import Answers, Verdict
 from faultlib.errors import StaleRevision
 from faultlib.library import Library
 from faultlib.life import job_of_draft
+from faultlib.likely_patterns import same_fault
 from faultlib.near_duplicates import nearly
 from faultlib.pattern import Entry, Origin, Pattern, Status
 
@@ -79,7 +80,7 @@ def pattern_to_join(
         return None
     team = [entry for entry in entries if entry.origin is Origin.TEAM and entry.status is Status.APPROVED]
     exact = next((entry for entry in team if entry.id in matched), None)
-    return exact or _nearest(words, entries)
+    return exact or _nearest(words, entries) or same_fault(words.model_copy(update={"id": _NOBODY}), entries)
 
 
 def take_back(open_library: OpenLibrary, pattern: str, action: LibraryAction, *, shared: bool) -> None:

@@ -187,15 +187,15 @@ def decided_reply(decision: Decision) -> Message:
 
 
 def join_reply(run: Run, revision: int, near: Entry) -> Message:
-    """The team knows this kind of fault: is the job one more of it?"""
+    """The team may know this fault: is the job one more of it?"""
     step, pattern = near.confirmed, near.pattern
     who = f", confirmed by {prose(step.who, 60)}, {day(step.at)}" if step else ""
     jobs = [sighting.job for sighting in near.sightings if sighting.job != run.job]
     seen = f", seen in {prose(wording.names(jobs, 3), 120)}" if jobs else ""
-    body = f"Your team knows this kind of fault: {prose(pattern.title, 200)} ({code(near.id, 80)}{who}{seen})."
+    body = f"Your team may know this fault: {prose(pattern.title, 200)} ({code(near.id, 80)}{who}{seen})."
     join = button(f"Add this job to {near.id}", act.JOIN, act.join_value(run.id, revision, near.id), style="primary")
     anew = button("Archive as new", act.APPROVE_NEW, act.draft_value(run.id, revision))
-    return Message("Your team knows this kind of fault.", section(body) + actions(join, anew))
+    return Message("Your team may know this fault.", section(body) + actions(join, anew))
 
 
 def stale_reply(stale: StaleRevision) -> Message:

@@ -16,6 +16,7 @@ from faultlib.pattern_text import read_entry, write_pattern
 from tests.support.library_entries import pattern
 from tests.support.places import EXAMPLES
 
+ASKED = "How was it confirmed? firstfault library approve mine --how TEXT\n"
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -49,15 +50,38 @@ def mine(tmp_path: Path) -> Path:
 def test_a_pattern_written_by_hand_is_a_draft_until_somebody_approves_it(run: Run, mine: Path) -> None:
     """Import stores it; approve confirms it, with a name; a second approval says who was first."""
     assert run("import", str(mine), "--who", "ada") == (0, "mine: draft\n", "")
-    assert run("approve", "mine", "--who", "ada", "--why", "seen it") == (0, "mine is confirmed.\n", "")
+    assert run("approve", "mine", "--who", "ada", "--why", "seen it") == (0, f"mine is confirmed.\n{ASKED}", "")
     code, out, _ = run("approve", "mine", "--who", "bob")
     assert (code, out.startswith("mine is confirmed already by ada, ")) == (0, True)
     assert "confirmed by ada" in run("show", "mine")[1]
 
 
+def test_how_it_was_confirmed_is_kept_in_one_line(run: Run, mine: Path) -> None:
+    """Whoever approves is asked, once; the answer is a version of the pattern."""
+    run("import", str(mine), "--who", "ada")
+
+    assert run("approve", "mine", "--who", "ada", "--how", "Cable swapped.") == (0, "mine is confirmed.\n", "")
+    assert "Made sure Cable swapped." in run("show", "mine")[1]
+    assert '+confirmation = "Cable swapped."' in run("show", "mine", "--versions")[1]
+
+
+def test_what_joined_a_pattern_is_shown_with_it(run: Run, mine: Path, tmp_path: Path) -> None:
+    """Its own signature still finds the fault."""
+    other = tmp_path / "other.toml"
+    other.write_text(write_pattern(pattern("other", title="The same elsewhere", cause="Dust in the socket.")))
+    run("import", str(mine), str(other), "--approve", "--who", "ada")
+    assert run("merge", "other", "mine", "--who", "ada")[0] == 0
+
+    assert "Also as   other" in run("show", "mine")[1]
+
+
 def test_import_can_approve(run: Run, mine: Path) -> None:
     """One step for who reviewed it in git."""
-    assert run("import", str(mine), "--approve", "--who", "ada") == (0, "mine: approved\n", "")
+    assert run("import", str(mine), "--approve", "--who", "ada") == (
+        0,
+        "mine: approved, and does not say how it was confirmed (approve mine --how TEXT)\n",
+        "",
+    )
     assert json.loads(run("list", "--no-seeds", "--json")[1]) == [
         {
             "pattern": "mine",

@@ -14,7 +14,7 @@ from slacksim import Message, Slack
 from tests.support.scene import Folders, Scene, serving
 
 PATTERN = "attern `"  # "Fault pattern", "fault pattern"
-OFFER = "Your team knows this kind of fault"
+OFFER = "Your team may know this fault"
 
 
 @pytest.fixture(scope="module")

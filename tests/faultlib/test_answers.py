@@ -72,8 +72,9 @@ def test_a_symptom_is_never_the_cause() -> None:
 @pytest.mark.parametrize(
     ("share", "level", "fit"),
     [
-        (0.9, Level.WORDS, Fit.IS),
-        (0.5, Level.WORDS, Fit.LOOKS),
+        (0.9, Level.MESSAGE, Fit.IS),
+        (0.8, Level.MESSAGE, Fit.LOOKS),
+        (0.9, Level.WORDS, Fit.LOOKS),
         (0.9, Level.CAUSE, Fit.LOOKS),
         (0.9, Level.DIED, Fit.SEEN),
     ],

@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from core.model import Action, Cost, Diagnosis, NextStep, Role, Scope, Stage
+from faultlib.course import Activity, Course, activity_of, course_of
 from faultlib.draft import pattern_of
 from faultlib.findings import Finding, finding_of
-from faultlib.levels import Agreement, Level, agreement, likelihood
+from faultlib.levels import Agreement, Backing, Level, Score, agreement, backing, shipped_score
 from faultlib.lexical import Lexicon
 from faultlib.likely_patterns import Fit, likely, shares
+from faultlib.pattern import Status
 from faultlib.traits import traits_of
 from tests.support.library_diagnoses import diagnosis, event
 from tests.support.library_entries import entry
@@ -17,6 +19,8 @@ from tests.support.library_entries import entry
 FULL = "OSError: [Errno 28] No space left on device: '/data/a.pt'"
 SHORT_WRITE = "OSError: 20000 requested and 8160 written"
 CANCELLED = "slurmstepd: error: *** JOB 7 ON n CANCELLED AT 9 ***"
+CLOSED = "RuntimeError: [gloo/transport/tcp/pair.cc:<NUM>] Connection closed by peer [<IP>]:<NUM>"
+WAITED = "RuntimeError: [gloo/transport/tcp/unbound_buffer.cc:<NUM>] Timed out waiting <NUM>ms for recv operation"
 KILLED = "failed (exitcode: -9) local_rank: 1 (pid: <NUM>) of binary: python"
 
 
@@ -42,14 +46,18 @@ SLOW_WAIT = "it was slow: all ranks waited longer for each other"
 
 def test_the_core_is_what_broke_in_whatever_words() -> None:
     """The same words are nearer than other words for the same, and those at the same stage nearer than elsewhere."""
+    other_path = job(
+        "x", FULL.replace("data/a.pt", "ckpt/b.pt"), says="a file system was full", stage=Stage.CHECKPOINT_SAVING
+    )
     copied = job("x", "write: no space left on device", says="a file system was full", stage=Stage.CHECKPOINT_SAVING)
     other = job("x", SHORT_WRITE, says="a file system was full", stage=Stage.CHECKPOINT_SAVING)
     missing = job("x", "FileNotFoundError: [Errno 2] No such file or directory: 'b'", says="a file is missing")
 
+    assert level(other_path, SAVING) is Level.MESSAGE
     assert level(copied, SAVING) is Level.WORDS
-    assert level(other, SAVING) is Level.CAUSE
+    assert level(other, SAVING) is Level.KIND  # a full file system is known in 8 wordings
     assert level(replace(copied, stage=Stage.INITIALIZATION), SAVING) is Level.WORDS_ELSEWHERE
-    assert level(replace(other, stage=Stage.INITIALIZATION), SAVING) is Level.CAUSE_ELSEWHERE
+    assert level(replace(other, stage=Stage.INITIALIZATION), SAVING) is Level.BROAD
     assert level(missing, SAVING) is None
 
 
@@ -110,15 +118,127 @@ def test_an_event_word_by_word_needs_no_trait() -> None:
 
 def test_patterns_that_agree_equally_far_share_what_is_left() -> None:
     """The first has what such answers were worth, the others together no more than the rest of one."""
-    names = ("a", "b", "c")
-    agreed = [(Agreement(Level.CAUSE, 0.5 - place / 10), entry(name)) for place, name in enumerate(names)]
+    names, score = ("a", "b", "c"), shipped_score()
+    agreed = [(Agreement(Level.WORDS, 0.5 - place / 10), entry(name)) for place, name in enumerate(names)]
 
-    told = [(pattern.id, share) for pattern, _, share in shares(agreed)]
+    told = [(pattern.id, share) for pattern, _, share in shares(agreed, score)]
     assert [name for name, _ in told] == list(names)
-    assert told[0][1] == likelihood(Level.CAUSE, alone=False)
+    assert told[0][1] == score.likelihood(Level.WORDS, Backing.BESIDE)
     assert sum(share for _, share in told) <= 1
-    [(_, _, alone)] = shares(agreed[:1])
-    assert alone == likelihood(Level.CAUSE, alone=True) > told[0][1]
+    [(_, _, alone)] = shares(agreed[:1], score)
+    assert alone == score.likelihood(Level.WORDS, Backing.ONCE) > told[0][1]
+
+
+def test_what_was_confirmed_most_often_comes_first() -> None:
+    """Of two patterns that agree equally far the one with more such jobs, whichever reads more alike."""
+    rare, usual = entry("rare"), entry("usual")
+    agreed = [
+        (Agreement(Level.FROZEN, likeness), pattern) for likeness, pattern in ((0.9, rare), (0.4, usual), (0.3, usual))
+    ]
+
+    assert [(pattern.id, how.likeness) for pattern, how, _ in shares(agreed, Score({}))] == [
+        ("usual", 0.4),
+        ("rare", 0.9),
+    ]
+    assert backing(2, 1) is Backing.MOST
+    assert backing(1, 1) is Backing.BESIDE
+    assert (backing(1, 0), backing(2, 0)) == (Backing.ONCE, Backing.OFTEN)
+
+
+def test_a_job_that_joined_a_pattern_teaches_how_else_it_shows() -> None:
+    """One fault shows in two ways; a third job is told the pattern for the way of the job that joined it."""
+    taught = entry("frozen")
+    taught = taught.model_copy(update={"pattern": pattern_of(SAVING).model_copy(update={"id": "frozen"})})
+    seen = job("The job was slow from iteration 9 on; no node stands out.", says=SLOW_DATA)
+    joined = taught.model_copy(
+        update={
+            "pattern": pattern_of(seen).model_copy(update={"id": "second"}),
+            "status": Status.SUPERSEDED,
+            "superseded_by": "frozen",
+        }
+    )
+
+    assert likely(seen, [taught], (), {}) == ()
+    assert [(one.entry.id, one.level) for one in likely(seen, [taught, joined], (), {})] == [("frozen", Level.PART)]
+    assert likely(seen, [joined], (), {}) == ()
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason", "after", "course"),
+    [
+        (
+            "it went silent while the others waited for it",
+            "n ended with signal 9; 3 others with an error.",
+            "",
+            Course.KILLED,
+        ),
+        (
+            "it went silent while the others waited for it",
+            "n never complained; 3 of 4 nodes did.",
+            CLOSED,
+            Course.KILLED,
+        ),
+        (
+            "it went silent while the others waited for it",
+            "n ended with signal 9; 3 others with an error.",
+            WAITED,
+            Course.FROZEN,
+        ),
+        (
+            "a process there is stuck",
+            "Rank 1 on n did not answer the order to stop; 3 of 4 ranks did.",
+            "",
+            Course.FROZEN,
+        ),
+        ("a process there is stuck", "Rank 1 on n never came to “Stack (most recent call first):”.", "", Course.FROZEN),
+        ("x", "Rank 1 on n stands alone in load_part (train.py:14); 3 of 4 processes wait.", "", Course.STUCK),
+        ("x", "Rank 1 on n goes to 10.1.1.9:29, 2 of 3 ranks to 10.1.1.1:29.", "", Course.ASTRAY),
+        ("x", "n ended with exit code 0; 2 others with an error.", CLOSED, Course.LEFT),
+        ("the others waited for it again and again", "It took rank 3 on n 31 s each time.", "", Course.AGAIN),
+        ("its launcher hung, or could not reach the others", "The launcher of n never reported.", "", Course.CUT_OFF),
+    ],
+)
+def test_what_became_of_the_one_that_the_others_waited_for(cause: str, reason: str, after: str, course: Course) -> None:
+    """A process that is gone closes its connections; one that is frozen lets its peers run into their timeouts."""
+    peer = [replace(event("E1", after, "Others said so."), role=Role.PROPAGATED)] if after else []
+    seen = diagnosis(*peer, headline="Look at n.", suspects=(("n", reason),))
+    seen = replace(seen, nodes=(replace(seen.nodes[0], reasons=(reason,)),))
+    seen = replace(seen, next=NextStep(Action.FIX, "It says so.", Cost(None, "Nothing."), cause=cause))
+
+    assert course_of(seen, Finding.HUNG) is course
+    assert course_of(seen, Finding.SAID) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "activity"),
+    [
+        ("Rank 2 on n stands alone in __getitem__ (/srv/train.py:16); 1 of 2 processes wait.", Activity.READ),
+        ("Rank 2 on n stands alone in rewind (/srv/data.py:16); 1 of 2 processes wait.", None),
+        ("Rank 3 on n never came to “[Rank 2] Saved /srv/ckpt/global_step36”, or the like.", Activity.SAVE),
+        ("The last word of n was “opening block 3”; 3 of 4 ranks went on to say something else.", Activity.READ),
+        ("The last word of n was “waiting for index.lock”; 3 of 4 ranks went on.", Activity.LOCK),
+        ("n never complained; 3 of 4 nodes did.", None),
+    ],
+)
+def test_what_the_one_that_stands_was_doing(reason: str, activity: Activity | None) -> None:
+    """By its function, not by the name of its file; by its last word; by what only the others came to."""
+    assert activity_of([reason]) is activity
+
+
+def test_another_number_or_another_scope_is_no_longer_the_same() -> None:
+    """A data loader's worker that the kernel killed is not one that got a bus error."""
+    killed, bus = (
+        job(
+            "x",
+            f"RuntimeError: DataLoader worker (pid <NUM>) is killed by signal: {name}. ",
+            says="a data loader worker was killed",
+        )
+        for name in ("Killed", "Bus error")
+    )
+
+    assert level(killed, killed) is Level.MESSAGE
+    assert level(killed, bus) is Level.WORDS_ELSEWHERE
+    assert level(replace(killed, scope=Scope.JOB), replace(killed, scope=Scope.NODE)) is Level.WORDS_ELSEWHERE
 
 
 def test_a_slow_job_on_which_nobody_stands_out_is_found_again() -> None:

@@ -1,6 +1,7 @@
 """The index of a large library finds what reading all of it finds."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from core.occurrences import Occurrence
 from faultlib import lookup
 from faultlib.database import Database, open_database
 from faultlib.draft import pattern_of
+from faultlib.embedding import WordHash
 from faultlib.lexical import Lexicon, words_of
+from faultlib.library import open_library
 from faultlib.lookup import Lookup
 from faultlib.pattern import Entry, Pattern, Status
 from faultlib.records import entries, entry, save
@@ -134,3 +137,18 @@ def test_a_small_library_has_no_index(tmp_path: Path) -> None:
     assert not Lookup(with_few).serves()
     assert with_few.rows("SELECT 1 FROM sqlite_master WHERE name = 'entered'") == []
     with_few.close()
+
+
+def test_a_pattern_is_found_by_what_joined_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in a large library: what gave way stays in the index, and brings the pattern that it joined."""
+    monkeypatch.setattr(lookup, "FEW", 20)
+    with open_library(tmp_path, WordHash(), clock=lambda: datetime(2026, 11, 26, tzinfo=UTC)) as library:
+        for pattern in patterns(30):
+            library.put(approved(pattern))
+        link = pattern_of(link_down()).model_copy(update={"id": "link"})
+        library.put(approved(link))
+        taught = library.entry(next(patterns(1)).id)
+        library.supersede("link", taught.id, who="ada", revision=library.entry("link").revision)
+
+        found, _ = library.may_be_like(pattern_of(link_down()), ())
+    assert {"link", taught.id} <= {entry.id for entry in found}

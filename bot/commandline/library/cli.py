@@ -111,12 +111,18 @@ def export(
 
 @app.command("approve")
 def approve(
-    pattern: PatternArgument, *, why: Annotated[str, typer.Option("--why")] = "", who: WhoOption = None
+    pattern: PatternArgument,
+    *,
+    how: Annotated[
+        str, typer.Option("--how", metavar="TEXT", help="How it was confirmed, in one line; kept with the pattern.")
+    ] = "",
+    why: Annotated[str, typer.Option("--why")] = "",
+    who: WhoOption = None,
 ) -> None:
     """Confirm a draft: from now on jobs are matched against it."""
     from bot.commandline.library import command as commands  # noqa: PLC0415
 
-    raise typer.Exit(commands.approve(pattern, who=who, why=why))
+    raise typer.Exit(commands.approve(pattern, who=who, why=why, how=how))
 
 
 @app.command("answer")

@@ -20,9 +20,10 @@ from faultlib.draft import pattern_of
 from faultlib.embedding import EmbeddingUnavailable
 from faultlib.errors import StaleRevision, WrongStep
 from faultlib.library import Library
+from faultlib.likely_patterns import same_fault
 from faultlib.lint import faults_of
 from faultlib.near_duplicates import nearly
-from faultlib.pattern import Entry, Origin, Status
+from faultlib.pattern import Entry, Origin, Pattern, Status
 from faultlib.pattern_text import BadPattern, read_entry, write_entry, write_pattern
 from faultlib.question_search import find
 
@@ -56,7 +57,8 @@ def show(pattern: str, *, toml: bool) -> int:
     """One pattern."""
     with open_fault_library(load_settings()) as library:
         entry = library.entry(pattern)
-    return _say(write_entry(entry) if toml else page(entry))
+        joined = [other.id for other in library.entries(Status.SUPERSEDED) if other.superseded_by == entry.id]
+    return _say(write_entry(entry) if toml else page(entry, joined))
 
 
 def versions(pattern: str) -> int:
@@ -111,14 +113,22 @@ def export(folder: Path, *, seeds: bool) -> int:
     return _say(f"{len(entries)} {_patterns(entries)} written to {harmless(str(folder), 300)}\n")
 
 
-def approve(pattern: str, *, who: str | None, why: str) -> int:
-    """Confirm a draft, or bring back what was retired."""
+def approve(pattern: str, *, who: str | None, why: str, how: str) -> int:
+    """Confirm a draft, or bring back what was retired; ``how`` it was confirmed is kept with its words."""
     with open_fault_library(load_settings()) as library:
         entry, new = library.approve(pattern, who=_who(who), why=why, revision=library.entry(pattern).revision)
         offer = _offer(library, entry) if new else ""
+        if how.strip():
+            words = Pattern.model_validate({**dict(entry.pattern), "confirmation": how})
+            entry = library.edit(entry.id, words, who=_who(who), why=why, revision=entry.revision)
     step = entry.confirmed
     by = f" by {step.who}, {step.at[:10]}" if step and not new else ""
-    return _say(f"{entry.id} is confirmed{'' if new else ' already'}{harmless(by, 120)}.\n{offer}")
+    ask = (
+        ""
+        if entry.pattern.confirmation
+        else f"How was it confirmed? firstfault library approve {entry.id} --how TEXT\n"
+    )
+    return _say(f"{entry.id} is confirmed{'' if new else ' already'}{harmless(by, 120)}.\n{ask}{offer}")
 
 
 def answer(pattern: str, job: str, *, right: bool | None, who: str | None) -> int:
@@ -184,17 +194,25 @@ def _take(library: Library, entry: Entry, *, approve: bool, who: str) -> str:
         if not approve:
             return f"{drafted.id}: {drafted.status}\n"
         entry, _ = library.approve(drafted.id, who=who, why="imported", revision=drafted.revision)
-        return f"{entry.id}: {entry.status}\n{_offer(library, entry)}"
+        ask = (
+            ""
+            if entry.pattern.confirmation
+            else f", and does not say how it was confirmed (approve {entry.id} --how TEXT)"
+        )
+        return f"{entry.id}: {entry.status}{ask}\n{_offer(library, entry)}"
     new = library.put(entry)
     return f"{entry.id}: {entry.status}{'' if new else ', was here already'}\n"
 
 
 def _offer(library: Library, entry: Entry) -> str:
-    """That it is nearly another pattern, and how to make one of both; mostly nothing."""
-    near = nearly(entry.pattern, library.entries(), {})
+    """That it may be the fault of another pattern, and how to make one of both; mostly nothing."""
+    entries = library.entries()
+    near, what = nearly(entry.pattern, entries, {}), "is nearly"
+    if near is None:
+        near, what = same_fault(entry.pattern, entries), "may be the same fault as"
     if near is None:
         return ""
-    return f"It is nearly {near.id}: firstfault library merge {entry.id} {near.id} makes one of both.\n"
+    return f"It {what} {near.id}: firstfault library merge {entry.id} {near.id} makes one of both.\n"
 
 
 def _read(paths: Sequence[Path]) -> list[Entry]:

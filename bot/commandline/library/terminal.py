@@ -25,9 +25,9 @@ def table(entries: Sequence[Entry]) -> str:
     return "".join(f"{_row(entry).rstrip()}\n" for entry in ordered)
 
 
-def page(entry: Entry) -> str:
-    """A pattern and its life, with labels."""
-    return "".join(f"{line}\n" for line in _page(entry))
+def page(entry: Entry, joined: Sequence[str] = ()) -> str:
+    """A pattern and its life, with labels; ``joined``: ids of the patterns that gave way to it."""
+    return "".join(f"{line}\n" for line in _page(entry, joined))
 
 
 def changes(entry: Entry, patterns: Sequence[Pattern]) -> str:
@@ -83,7 +83,7 @@ def _counts(counts: Mapping[Any, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "none"
 
 
-def _page(entry: Entry) -> Iterator[str]:
+def _page(entry: Entry, joined: Sequence[str]) -> Iterator[str]:
     pattern = entry.pattern
     yield f"{entry.id}: {harmless(pattern.title, 200)}"
     yield ""
@@ -107,6 +107,8 @@ def _page(entry: Entry) -> Iterator[str]:
         yield from _labelled("" if number else "Source", source)
     if entry.sightings:
         yield from _labelled("Seen in", names([sighting.job for sighting in entry.sightings], 12))
+    if joined:
+        yield from _labelled("Also as", names(list(joined), 12))
     for number, step in enumerate(entry.history):
         why = f": {step.why}" if step.why else ""
         yield from _labelled("" if number else "Life", f"{step.at[:16]}Z {step.action} by {step.who}{why}")

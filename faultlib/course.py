@@ -1,0 +1,131 @@
+"""How a job went, where no trace says what broke: what became of the process that the others waited for.
+
+A process that is gone closes its connections, and its peers say so at once; one that is frozen keeps them, and its
+peers run into their timeouts, or the launcher has to kill it; one that is alive stands in its own work. These are told
+apart by the signs of the first suspect and by what its peers say, whatever program says it. Who ended a job that stood
+still, a time limit or a person, is no part of its fault.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+
+from core.failure_kinds import Kind
+from core.model import Diagnosis, EventEvidence, Role
+from faultlib.findings import DEATHS, Finding, headline_course, kind_of, own_traces
+
+
+class Course(StrEnum):
+    """What became of the one that the others waited for."""
+
+    KILLED = "a process was killed or gone at once"
+    FROZEN = "a process did not answer any more"
+    LEFT = "a process had ended without an error before the others"
+    STUCK = "a process stood in its own work"
+    AGAIN = "the others waited for one again and again"
+    CUT_OFF = "a launcher could not report to the others"
+    ASTRAY = "a process went to another address than the others"
+    ALL = "all stood still"
+
+
+class Activity(StrEnum):
+    """What a process that stood in its own work was about to do."""
+
+    LOCK = "waiting for a lock"
+    SAVE = "writing a checkpoint"
+    EVALUATE = "evaluating"
+    READ = "reading data"
+
+
+# Sentences of core/nodes (exits.py, stall.py, spatial.py, addresses.py) and core/dumps/dump_signs.py.
+_NO_ANSWER = re.compile(
+    r"did not answer|did not end when told|had to be killed|stopped when told to|could not be read|had no end reported"
+    r"|never came to “[^”]{0,200}most recent call first"  # it was asked for its stack
+)
+_ASTRAY = re.compile(r"goes to \S+, \d+ of|which is no node of the job")
+_LEFT = re.compile(r"ended with exit code 0;|had ended without an error")
+_SIGKILL = re.compile(r"ended with signal 9|SIGKILL")
+_KILLED = re.compile(r"\bKilled\b|SIGKILL|\bsignal:? 9\b|\bexit ?code:? -9\b")
+_SILENT = re.compile(r"went silent|fell silent")
+_STANDS = re.compile(r"stands? (?:alone )?in (\S+)")
+_REACHED = re.compile(r"never came to|last word of|went on to say|began|said “")
+_QUOTED = re.compile(r"“([^”]*)”")
+# What names in programs and messages are about, as frameworks and data pipelines call them; the more special first.
+_ACTIVITIES = (
+    (Activity.LOCK, re.compile(r"(?<![a-z])lock", re.IGNORECASE)),
+    (
+        Activity.SAVE,
+        re.compile(
+            r"(?<![a-z])sav(?:e|ing|ed)(?![a-z])|checkpoint|ckpt|snapshot|(?<![a-z])writ(?:e|ing|ten)", re.IGNORECASE
+        ),
+    ),
+    (Activity.EVALUATE, re.compile(r"(?<![a-z])(?:eval|valid)", re.IGNORECASE)),
+    (
+        Activity.READ,
+        re.compile(
+            r"data|batch|shard|sample|getitem|(?<![a-z])(?:load|read|fetch|part|block|token|feed)|\.(?:tar|bin)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def course_of(diagnosis: Diagnosis, finding: Finding) -> Course | None:
+    """What became of the process that the others waited for; None where a trace tells the fault, or nothing does."""
+    if finding not in (Finding.DIED, Finding.HUNG):
+        return None
+    own = own_traces(diagnosis)
+    killed = any(kind_of(event) in DEATHS and _was_killed(event) for event in own)
+    if not diagnosis.nodes:
+        return Course.KILLED if killed else Course.ALL if finding is Finding.HUNG else None
+    signs = " ".join(diagnosis.nodes[0].reasons)
+    cause = diagnosis.next.cause if diagnosis.next else ""
+    if told := _by_signs(signs, cause):
+        return told
+    if killed:
+        return Course.KILLED
+    if cause == "a process there is stuck":
+        return Course.STUCK
+    return _of_a_silent_one(diagnosis, signs) if _SILENT.search(cause) else None
+
+
+def activity_of(reasons: Sequence[str]) -> Activity | None:
+    """What the suspect was doing: by the function that it stands in, its last word, or what only the others came to."""
+    for reason in reasons:
+        stands = _STANDS.search(reason)
+        if stands is None and not _REACHED.search(reason):
+            continue
+        text = stands[1] if stands else " ".join(_QUOTED.findall(reason))
+        if found := next((activity for activity, names in _ACTIVITIES if names.search(text)), None):
+            return found
+        if stands:
+            return None
+    return None
+
+
+def _by_signs(signs: str, cause: str) -> Course | None:
+    """What the signs of the suspect tell by themselves."""
+    if _ASTRAY.search(signs):
+        return Course.ASTRAY
+    if "its launcher hung" in cause:
+        return Course.CUT_OFF
+    if "again and again" in cause:
+        return Course.AGAIN
+    if _NO_ANSWER.search(signs):
+        return Course.FROZEN
+    if _LEFT.search(signs) or _LEFT.search(cause):
+        return Course.LEFT
+    return Course.STUCK if _STANDS.search(signs) else None
+
+
+def _of_a_silent_one(diagnosis: Diagnosis, signs: str) -> Course:
+    """Whether a process without a last word is gone or frozen: by what its peers say of their connections to it."""
+    after = {kind_of(event) for event in diagnosis.events if event.role is Role.PROPAGATED}
+    if headline_course(diagnosis) is Finding.HUNG:
+        return Course.FROZEN
+    gone = Kind.PEER_LOST in after or (_SIGKILL.search(signs) is not None and Kind.PEER_SILENT not in after)
+    return Course.KILLED if gone else Course.FROZEN
+
+
+def _was_killed(event: EventEvidence) -> bool:
+    return kind_of(event) in (Kind.KILLED, Kind.SILENT_EXIT) or _KILLED.search(event.template) is not None
