@@ -10,6 +10,7 @@ import socketserver
 import sys
 
 LONGEST = 32  # bytes of a request
+WAITING = 128  # connections: all ranks open one at once, and five is the default
 
 
 class Storage(socketserver.StreamRequestHandler):
@@ -26,4 +27,5 @@ class Storage(socketserver.StreamRequestHandler):
 
 
 if __name__ == "__main__":
+    socketserver.ThreadingTCPServer.request_queue_size = WAITING
     socketserver.ThreadingTCPServer(("", int(sys.argv[1])), Storage).serve_forever()
