@@ -59,8 +59,8 @@ def test_acknowledgements_that_come_one_by_one_name_the_slow_link() -> None:
 
 
 def test_slow_link_of_which_some_steps_ask_more_is_named() -> None:
-    """Two levels when slow, both far above what was usual, and half of the steps below the middle."""
-    trains = [[APART * turn for turn in range(1, count)] for count in (6, 20, 6, 22, 6)]
+    """Two levels when slow, both far above what was usual, and two steps of five below the middle of usual and slow."""
+    trains = [[APART * turn for turn in range(1, count)] for count in (20, 6, 22, 6, 20)]
 
     (finding,) = findings(trains)
 
