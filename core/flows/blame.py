@@ -16,6 +16,7 @@ from core.flows.exchange_work import exchange_work
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.own_work import calls_are_seen, own_work
+from core.flows.receipts import long_receipts, queued_before
 from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, rises
 from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
 from core.flows.timeline import Timeline
@@ -30,6 +31,9 @@ CLEAR_SHARE, CLEAR_TIMES, CLEAR_APART = 0.01, 3.0, 2.5
 # Between them: among experts all acknowledge late, so a slow link had .097 of the step's and 2.4 times its level,
 # but no other rose (docs/LOG.md)
 HALF_SHARE, HALF_APART = 0.05, 5.0
+# The same for the time that transfers to a NIC lasted: .51 to 1.17 and 7 times the next in 13 of 31 slow links, and of 70
+# other slow stretches .06 at most where it stood out (docs/LOG.md)
+RECEIPT_SHARE, RECEIPT_APART = 0.4, 5.0
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
@@ -91,6 +95,10 @@ class Localizer:
         return late_answers(self._connections, self._topology, self._job, self._timeline)
 
     @cached_property
+    def _receipts(self) -> FlowSign:
+        return long_receipts(self._connections, self._job, self._timeline)
+
+    @cached_property
     def _work(self) -> FlowSign | None:
         """Own work of each NIC, where receivers are seen to call."""
         seen = calls_are_seen(self._connections, self._job, self._timeline)
@@ -128,6 +136,9 @@ class Localizer:
         late = self._late(inside, outside, more)
         if late is not None and inside.sum() > 1:
             return late  # what a slow link holds up is late at work too; who works slowly acknowledges in time
+        slow = self._receiver(inside, outside, RECEIPT_SHARE * more)
+        if slow is not None:
+            return slow
         worker = self._worker(inside, outside, more, own_share * more)
         return max(filter(None, [worker, late]), key=lambda blame: blame.rise, default=None)
 
@@ -140,6 +151,15 @@ class Localizer:
             return late
         clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None
+
+    def _receiver(self, inside: Bools, outside: Bools, least: float) -> Attribution | None:
+        """Whose link is slow: transfers to it last longer, and queue before it; what queues nowhere is sent slowly."""
+        found = self._nic("slow_nic", "had its data come in slower", self._receipts, (inside, outside), least)
+        if found is None or found.subject.nic is None or found.rise < RECEIPT_APART * found.other or inside.sum() < 2:
+            return None
+        nic = self._connections.addresses.index(found.subject.nic)
+        queue = queued_before(self._connections, self._topology, self._job, self._timeline, nic, inside)
+        return found if queue > LINK_US else None
 
     def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
         """Who took longer for its work; by data alone a late entry may come of another stage, so that comes first."""

@@ -66,11 +66,11 @@ def late_answers(connections: Connections, topology: Topology, job: JobFlows, ti
             sent = data & (back == direction)
             if connections.sent[member, int(direction)] < connections.sent[member].max() / 2:
                 continue
-            near = sent & (switch == _leaf(connections, topology, receiver))
+            near = sent & (switch == leaf_of(connections, topology, receiver))
             sent = near if near.any() else sent & connections.counted[rows]
             answers = (back != direction) & connections.counted[rows]
             found.setdefault(receiver, []).append(_tails(start, end, sent, answers, bare & answers))
-    return _by_step(found, timeline)
+    return by_step(found, timeline)
 
 
 def _tails(start: Ints, end: Ints, sent: Bools, answers: Bools, bare: Bools) -> tuple[Ints, Floats]:
@@ -108,7 +108,8 @@ def _trains(start: Ints, end: Ints, last: Ints, following: Ints) -> Ints:
     return ends
 
 
-def _leaf(connections: Connections, topology: Topology, nic: int) -> int:
+def leaf_of(connections: Connections, topology: Topology, nic: int) -> int:
+    """The exporter that a NIC is attached to, as a place in ``switches``; none of them where it is not known."""
     name = topology.leaf.get(connections.addresses[nic], "")
     return connections.switches.index(name) if name in connections.switches else UNKNOWN - 1
 
@@ -246,8 +247,8 @@ def step_of(timeline: Timeline, moments: Ints) -> Ints:
     return np.where(outside, -1, step)
 
 
-def _by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timeline) -> FlowSign:
-    """The sum of a value by step."""
+def by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timeline) -> FlowSign:
+    """By NIC the sum of its values in each step, by the moment of each."""
     columns = {}
     for nic, parts in found.items():
         moments = np.concatenate([moment for moment, _ in parts])
