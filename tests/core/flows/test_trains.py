@@ -82,3 +82,38 @@ def test_acknowledgements_far_apart_are_no_train() -> None:
     (finding,) = findings([[0.03, 0.12, 0.21, 0.3]])
 
     assert finding.subject is None
+
+
+def slow_receipts(queue: float) -> tuple[FlowFinding, ...]:
+    """Of a ring in which the data to NIC 2 lasts .12 s longer in slow steps, acknowledged ``queue`` seconds behind it."""
+    random = np.random.default_rng(6)
+    rows, end = [record(1.8e9 - 3, 0, 2, 400)], 1.8e9
+    for step in range(STEPS):
+        more = 0.12 if step >= SLOW_FROM else 0.0
+        end += 0.4 * (1 + 0.01 * random.standard_normal()) + more
+        for nic in range(NICS):
+            far = (nic + 1) % NICS
+            begin = end - BURST - (more if far == 2 else 0)
+            early = end - BURST - more  # short transfers before, as of small buckets
+            rows += [record(early - 0.008 * turn, nic, far, 300_000, lasts=0.001) for turn in range(1, 11)]
+            rows.append(record(begin, nic, far, 3_000_000, lasts=end - begin))
+            behind = queue if more and far == 2 else 0.00002
+            rows.append(record(begin + 0.0001, far, nic, 66, lasts=end - begin - 0.0001 + behind, flags=16))
+    (job,) = analyse(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology()).jobs
+    return job.findings
+
+
+def test_link_to_which_data_lasts_longer_is_named_where_it_queues() -> None:
+    """A millisecond of queue is far less than the step's lateness: congestion control keeps it short."""
+    (finding,) = slow_receipts(queue=0.001)
+
+    assert finding.kind == "slow_nic"
+    assert finding.subject is not None
+    assert finding.subject.nic == "10.0.0.2"
+
+
+def test_what_is_sent_slowly_names_no_receiver() -> None:
+    """Without a queue behind the last switch the data was late before it: its sender, or somebody before."""
+    (finding,) = slow_receipts(queue=0.00002)
+
+    assert finding.subject is None or finding.subject.nic != "10.0.0.2"
