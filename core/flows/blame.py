@@ -31,8 +31,8 @@ CLEAR_SHARE, CLEAR_TIMES, CLEAR_APART = 0.01, 3.0, 2.5
 # Between them: among experts all acknowledge late, so a slow link had .097 of the step's and 2.4 times its level,
 # but no other rose (docs/LOG.md)
 HALF_SHARE, HALF_APART = 0.05, 5.0
-# The same for the time that transfers to a NIC lasted: .51 to 1.17 and 7 times the next in 13 of 31 slow links, and of 70
-# other slow stretches .06 at most where it stood out (docs/LOG.md)
+# The same for the time that transfers to a NIC lasted: .51 to 1.17 and 7 times the next in 13 of 31 slow links, and of
+# 70 other slow stretches .06 at most where it stood out (docs/LOG.md)
 RECEIPT_SHARE, RECEIPT_APART = 0.4, 5.0
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
@@ -40,8 +40,8 @@ PEERS = 0.5  # of the highest rise: who has that much is slow as well
 # Of the slow steps, that are above the middle of both levels, and of the others, that are below: noise of a shared
 # machine hits one after the other (docs/LOG.md).
 ALWAYS = 0.75
-# Or nearly all slow steps are above nearly all others: a slow link that some steps ask more of has two levels of its own,
-# one of .035 and one of .17 s where it was .001 before (docs/LOG.md)
+# Or nearly all slow steps are above nearly all others: a slow link that some steps ask more of has two levels of its
+# own, one of .035 and one of .17 s where it was .001 before (docs/LOG.md)
 NEARLY_ALL, NEARLY_NONE = 0.1, 0.95
 SEEN = 0.5  # of the steps, in which a thing was seen: of two halves the smaller one tells nothing
 NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to

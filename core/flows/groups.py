@@ -23,8 +23,8 @@ ALIKE, TOLERANCE = (
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
 # Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
 AT_ONCE = 0.3
-# And of the bytes of its fullest connection that the emptiest has: in a ring all carry the same (.995 and more in 29 rings
-# of the lab), what closes a pipeline of c chunks a stage carries (c - 1) / c of the others' (docs/LOG.md)
+# And of the bytes of its fullest connection that the emptiest has: in a ring all carry the same (.995 and more in 29
+# rings of the lab), what closes a pipeline of c chunks a stage carries (c - 1) / c of the others' (docs/LOG.md)
 EVEN = 0.95
 SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (flows.md)
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them

@@ -22,7 +22,9 @@ from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 
 SOON_US = 1_000  # microseconds after data, in which its acknowledgement begins
-ALONE_US = 40_000  # microseconds that a lone acknowledgement waits at most for data to go with (TCP_DELACK_MIN of Linux)
+ALONE_US = (
+    40_000  # microseconds that a lone acknowledgement waits at most for data to go with (TCP_DELACK_MIN of Linux)
+)
 TRAIN = 3  # acknowledgements in a row: one or two tell that a program has read, which may be late (docs/LOG.md)
 WAITS = 0.9  # of its own lateness, that a receiver has: then the sender waited for it
 

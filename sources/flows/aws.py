@@ -73,17 +73,17 @@ def read_text(path: Path) -> Records:
         io.BytesIO(data), separator=" ", null_values="-", infer_schema=False, has_header=bare is None,
         new_columns=columns, quote_char=None,
     )  # fmt: skip
-    found = _records(rows, str(path))
+    found = _records(rows)
     return Records(found.frame, (*found.remarks, *counted(int(cut), "record at the end of the file is cut off")))
 
 
 def read_table(path: Path) -> Records:
     """The records of a flow log in Parquet."""
     rows = pl.read_parquet(path)
-    return _records(rows.rename({name: name.replace("_", "-") for name in rows.columns}), str(path))
+    return _records(rows.rename({name: name.replace("_", "-") for name in rows.columns}))
 
 
-def _records(rows: pl.DataFrame, name: str) -> Records:
+def _records(rows: pl.DataFrame) -> Records:
     status, action = _column(rows, "log-status"), _column(rows, "action")
     skipped = int((rows.select(status).to_series() == "SKIPDATA").sum())
     refused = int((rows.select(action).to_series() == "REJECT").sum())

@@ -85,7 +85,7 @@ def test_acknowledgements_far_apart_are_no_train() -> None:
 
 
 def slow_receipts(queue: float) -> tuple[FlowFinding, ...]:
-    """Of a ring in which the data to NIC 2 lasts .12 s longer in slow steps, acknowledged ``queue`` seconds behind it."""
+    """Of a ring in which the data to NIC 2 lasts .12 s longer in slow steps, acknowledged ``queue`` s behind it."""
     random = np.random.default_rng(6)
     rows, end = [record(1.8e9 - 3, 0, 2, 400)], 1.8e9
     for step in range(STEPS):

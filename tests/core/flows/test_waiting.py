@@ -134,7 +134,9 @@ def test_interleaved_pipeline_whose_stages_all_send_at_once_is_no_ring() -> None
                 ends = ((0, 2), (2, 4), *(((4, 0),) if turn % 3 else ()))
                 lanes = [(near, far) if ahead else (far, near) for near, far in ends]
                 rows += [
-                    sent(clock + 0.001 * rail, near + rail, far + rail, 300_000) for near, far in lanes for rail in (0, 1)
+                    sent(clock + 0.001 * rail, near + rail, far + rail, 300_000)
+                    for near, far in lanes
+                    for rail in (0, 1)
                 ]
         clock += 0.05
         rows += [sent(clock, stage + rail, stage + 1 - rail, port=3) for stage in (0, 2, 4) for rail in (0, 1)]
