@@ -187,8 +187,12 @@ class Localizer:
         return tuple(addresses[of[0]] if len(of) == 1 else self._homes[of[0]] for of in sign.things)
 
     def _switch(self, inside: Bools, outside: Bools) -> Attribution | None:
-        """The switch of which most links hold what passes them."""
-        rise, before, noise = rises(self._links, inside, outside)
+        """The switch of which most links hold what passes them.
+
+        A queue moves the middles of records either way: what came at once before it comes evenly behind it.
+        """
+        moved = _moved(self._links, outside)
+        rise, before, noise = rises(moved, inside, outside)
         slow = {link for link, value in zip(self._links.things, rise.tolist(), strict=True) if value > LINK_US}
         healthy = max(
             [0.0, *(value for link, value in zip(self._links.things, rise.tolist(), strict=True) if link not in slow)]
@@ -200,11 +204,13 @@ class Localizer:
             own = [link for link in self._links.things if switch in link]
             share[switch] = sum(link in slow for link in own) / len(own), -len(own)
         worst = self._connections.switches[max(sorted(share), key=lambda switch: share[switch])]
-        says = f"on the links of {worst} the same bytes were seen later at the far end"
         highest = int(np.argmax(rise))
+        later = rises(self._links, inside, outside)[0][highest] > 0
+        how = "later" if later else "otherwise spread in time"
+        says = f"on the links of {worst} the same bytes were seen {how} at the far end"
         if rise[highest] < NOISE * noise[highest]:
             return None
-        if not _always(self._links.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
+        if not _always(moved.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
             return None
         names = tuple(" to ".join(self._connections.switches[end] for end in link) for link in self._links.things)
         series = FlowSeries(names, self._links.values, tuple(map(self._links.things.index, sorted(slow))))
@@ -248,6 +254,15 @@ class Localizer:
             return Subject(server=servers.pop())
         most = [of for of in groups if len(nics) > len(of.nics) / 2 and set(of.nics) != set(places)]
         return Subject(group=most[0].id) if most else None
+
+
+def _moved(sign: FlowSign, outside: Bools) -> FlowSign:
+    """How far each value is from the usual one of its thing; where nothing was usual, NaN."""
+    usual = [
+        float(np.median(seen)) if len(seen := column[np.isfinite(column)]) else np.nan
+        for column in sign.values[outside].T
+    ]
+    return FlowSign(sign.things, np.abs(sign.values - np.array(usual)))
 
 
 def _always(values: Floats, inside: Bools, outside: Bools, middle: float) -> bool:
