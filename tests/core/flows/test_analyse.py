@@ -104,7 +104,7 @@ def test_who_is_slow_is_named(layout: Layout, kind: str, subject: dict[str, str]
 
 
 def test_switch_is_named_where_its_queue_moves_records_either_way() -> None:
-    """What came at once before the queue comes evenly behind it: the middle of a record may seem to be earlier there."""
+    """What came at once before it comes evenly behind it: the middle of a record may seem to be earlier there."""
     layout = Layout(dp=8, pp=2, faults=(Fault("leaf", 15, 39, 0.02, 0, 1),))
     frame, topology, (job,) = simulate(layout)
     step = np.searchsorted((job.ends * SECOND).astype(int), frame["start_us"].to_numpy())
