@@ -67,7 +67,7 @@ def _of_capture(table: FlowTable, topology: Topology, *, blind: bool) -> list[Sk
         what = "have no address, an end before their start, or a time before 1970 or after 2100"
         skipped.append(Skipped("records", f"{table.left_out:,} of {len(table) + table.left_out:,} {what}"))
     if not topology.server:
-        alone = "each NIC counts as a server, and rails of one job are not joined"
+        alone = "each NIC counts as a server, rails of one job are not joined, and storage may count as a NIC"
         skipped.append(Skipped("servers", f"the topology has none: {alone}"))
     if not topology.trunks or not table.switches:
         reason = "the records name no exporter" if topology.trunks else "the topology has no links between switches"

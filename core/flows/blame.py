@@ -16,6 +16,7 @@ from core.flows.exchange_work import exchange_work
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.own_work import calls_are_seen, own_work
+from core.flows.receipts import long_receipts, queued_before
 from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, rises
 from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
 from core.flows.timeline import Timeline
@@ -30,12 +31,18 @@ CLEAR_SHARE, CLEAR_TIMES, CLEAR_APART = 0.01, 3.0, 2.5
 # Between them: among experts all acknowledge late, so a slow link had .097 of the step's and 2.4 times its level,
 # but no other rose (docs/LOG.md)
 HALF_SHARE, HALF_APART = 0.05, 5.0
+# The same for the time that transfers to a NIC lasted: .51 to 1.17 and 7 times the next in 13 of 31 slow links, and of
+# 70 other slow stretches .06 at most where it stood out (docs/LOG.md)
+RECEIPT_SHARE, RECEIPT_APART = 0.4, 5.0
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
 # Of the slow steps, that are above the middle of both levels, and of the others, that are below: noise of a shared
 # machine hits one after the other (docs/LOG.md).
 ALWAYS = 0.75
+# Or nearly all slow steps are above nearly all others: a slow link that some steps ask more of has two levels of its
+# own, one of .035 and one of .17 s where it was .001 before (docs/LOG.md)
+NEARLY_ALL, NEARLY_NONE = 0.1, 0.95
 SEEN = 0.5  # of the steps, in which a thing was seen: of two halves the smaller one tells nothing
 NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
 
@@ -88,6 +95,10 @@ class Localizer:
         return late_answers(self._connections, self._topology, self._job, self._timeline)
 
     @cached_property
+    def _receipts(self) -> FlowSign:
+        return long_receipts(self._connections, self._job, self._timeline)
+
+    @cached_property
     def _work(self) -> FlowSign | None:
         """Own work of each NIC, where receivers are seen to call."""
         seen = calls_are_seen(self._connections, self._job, self._timeline)
@@ -125,6 +136,9 @@ class Localizer:
         late = self._late(inside, outside, more)
         if late is not None and inside.sum() > 1:
             return late  # what a slow link holds up is late at work too; who works slowly acknowledges in time
+        slow = self._receiver(inside, outside, RECEIPT_SHARE * more)
+        if slow is not None:
+            return slow
         worker = self._worker(inside, outside, more, own_share * more)
         return max(filter(None, [worker, late]), key=lambda blame: blame.rise, default=None)
 
@@ -137,6 +151,15 @@ class Localizer:
             return late
         clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None
+
+    def _receiver(self, inside: Bools, outside: Bools, least: float) -> Attribution | None:
+        """Whose link is slow: transfers to it last longer, and queue before it; what queues nowhere is sent slowly."""
+        found = self._nic("slow_nic", "had its data come in slower", self._receipts, (inside, outside), least)
+        if found is None or found.subject.nic is None or found.rise < RECEIPT_APART * found.other or inside.sum() < 2:
+            return None
+        nic = self._connections.addresses.index(found.subject.nic)
+        queue = queued_before(self._connections, self._topology, self._job, self._timeline, nic, inside)
+        return found if queue > LINK_US else None
 
     def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
         """Who took longer for its work; by data alone a late entry may come of another stage, so that comes first."""
@@ -164,8 +187,12 @@ class Localizer:
         return tuple(addresses[of[0]] if len(of) == 1 else self._homes[of[0]] for of in sign.things)
 
     def _switch(self, inside: Bools, outside: Bools) -> Attribution | None:
-        """The switch of which most links hold what passes them."""
-        rise, before, noise = rises(self._links, inside, outside)
+        """The switch of which most links hold what passes them.
+
+        A queue moves the middles of records either way: what came at once before it comes evenly behind it.
+        """
+        moved = _moved(self._links, outside)
+        rise, before, noise = rises(moved, inside, outside)
         slow = {link for link, value in zip(self._links.things, rise.tolist(), strict=True) if value > LINK_US}
         healthy = max(
             [0.0, *(value for link, value in zip(self._links.things, rise.tolist(), strict=True) if link not in slow)]
@@ -177,11 +204,13 @@ class Localizer:
             own = [link for link in self._links.things if switch in link]
             share[switch] = sum(link in slow for link in own) / len(own), -len(own)
         worst = self._connections.switches[max(sorted(share), key=lambda switch: share[switch])]
-        says = f"on the links of {worst} the same bytes were seen later at the far end"
         highest = int(np.argmax(rise))
+        later = rises(self._links, inside, outside)[0][highest] > 0
+        how = "later" if later else "otherwise spread in time"
+        says = f"on the links of {worst} the same bytes were seen {how} at the far end"
         if rise[highest] < NOISE * noise[highest]:
             return None
-        if not _always(self._links.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
+        if not _always(moved.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
             return None
         names = tuple(" to ".join(self._connections.switches[end] for end in link) for link in self._links.things)
         series = FlowSeries(names, self._links.values, tuple(map(self._links.things.index, sorted(slow))))
@@ -227,9 +256,20 @@ class Localizer:
         return Subject(group=most[0].id) if most else None
 
 
+def _moved(sign: FlowSign, outside: Bools) -> FlowSign:
+    """How far each value is from the usual one of its thing; where nothing was usual, NaN."""
+    usual = [
+        float(np.median(seen)) if len(seen := column[np.isfinite(column)]) else np.nan
+        for column in sign.values[outside].T
+    ]
+    return FlowSign(sign.things, np.abs(sign.values - np.array(usual)))
+
+
 def _always(values: Floats, inside: Bools, outside: Bools, middle: float) -> bool:
     """Whether a thing is at fault in nearly all slow steps, and in hardly any other; of those in which it was seen."""
     within, without = (values[which][np.isfinite(values[which])] for which in (inside, outside))
     if len(within) < SEEN * inside.sum() or len(without) < SEEN * outside.sum():
         return False
-    return bool((within > middle).mean() >= ALWAYS and (without > middle).mean() <= 1 - ALWAYS)
+    if (within > middle).mean() >= ALWAYS and (without > middle).mean() <= 1 - ALWAYS:
+        return True
+    return bool(np.quantile(within, NEARLY_ALL) > np.quantile(without, NEARLY_NONE))

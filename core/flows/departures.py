@@ -29,8 +29,9 @@ class _Records:
     """What the NICs of a job sent, each record once.
 
     Attributes:
-        sender, receiver: places in the NICs of the job.
-        lane: connection and direction, as one number.
+        sender, receiver: places in the NICs of the job; a receiver outside of it is -1.
+        lane: connection and direction, as one number; of what goes to machines outside of the job (storage, a service)
+            the NIC and the machine, for a program may open a new connection each time.
         start, end: microseconds since the first of them.
         ring: data of the groups with which steps end.
         message: something of a program, and no such data.
@@ -72,21 +73,26 @@ def last_departure(connections: Connections, topology: Topology, job: JobFlows, 
 
 
 def _records(connections: Connections, job: JobFlows, rings: Ints, origin: int) -> _Records:
-    members = np.array((*job.heavy, *job.light), np.int64)
+    nics = np.array(job.nics, np.int64)
+    inside = np.isin(connections.a, nics), np.isin(connections.b, nics)
+    members = np.union1d(np.array((*job.heavy, *job.light), np.int64), np.flatnonzero(inside[0] != inside[1]))
     count = connections.offset[members + 1] - connections.offset[members]
     member = np.repeat(members, count)
     rows = np.concatenate([np.arange(connections.offset[entry], connections.offset[entry + 1]) for entry in members])
-    own = connections.counted[rows]
-    rows, member = rows[own], member[own]
     back = connections.back[rows]
-    nics = np.array(job.nics, np.int64)
-    a, b = (np.searchsorted(nics, ends[member]) for ends in (connections.a, connections.b))
+    own = connections.counted[rows] & np.where(back, inside[1][member], inside[0][member])
+    rows, member, back = rows[own], member[own], back[own]
+    near = np.where(back, connections.b[member], connections.a[member])
+    far = np.where(back, connections.a[member], connections.b[member])
+    sender, receiver = np.searchsorted(nics, near), np.searchsorted(nics, far)
+    outside = ~np.isin(far, nics)
+    receiver[outside] = -1
+    lane = member * 2 + back
+    lane[outside] = 2 * len(connections) + sender[outside] * len(connections.addresses) + far[outside]
     ring = connections.data[rows] & np.isin(member, rings)
     message = connections.messages(rows) & ~ring & ((connections.flags[rows] & FIN_RST) == 0)
     start, end = connections.start[rows] - origin, connections.end[rows] - origin
-    return _Records(
-        np.where(back, b, a), np.where(back, a, b), member * 2 + back, start, end, ring, message
-    )  # fmt: skip
+    return _Records(sender, receiver, lane, start, end, ring, message)
 
 
 def _last_data(records: _Records, nics: int, end: Ints) -> tuple[Ints, Ints]:

@@ -23,6 +23,9 @@ ALIKE, TOLERANCE = (
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
 # Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
 AT_ONCE = 0.3
+# And of the bytes of its fullest connection that the emptiest has: in a ring all carry the same (.995 and more in 29
+# rings of the lab), what closes a pipeline of c chunks a stage carries (c - 1) / c of the others' (docs/LOG.md)
+EVEN = 0.95
 SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (flows.md)
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
@@ -140,8 +143,9 @@ def _visible(lanes: tuple[Transfers, Transfers]) -> bool:
 def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
     """Of what goes both ways, the connections that close to rings of three and more whose members all send at once.
 
-    FSDP and ZeRO scatter one way around a ring and gather the other way. An interleaved pipeline closes too; its stages
-    take turns, and so do a ring and a pipeline that share a NIC.
+    FSDP and ZeRO scatter one way around a ring and gather the other way. An interleaved pipeline closes too; its last
+    stage has fewer chunks to send on than the others, and its stages take turns, as a ring and a pipeline do that share
+    a NIC.
     """
     busy = {number: transfers_of(connections, [number]) for number in both}
     at: dict[int, list[int]] = {}
@@ -158,7 +162,8 @@ def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
     for name in sorted(set(of.values())):
         own = [number for number in both if of[number] == name]
         near = Counter(int(nic) for number in own for nic in (connections.a[number], connections.b[number]))
-        if len(near) > 2 and set(near.values()) == {2}:
+        volume = connections.sent[own].sum(axis=1)
+        if len(near) > 2 and set(near.values()) == {2} and volume.min() >= EVEN * volume.max():
             found += own
     return sorted(found)
 

@@ -22,6 +22,10 @@ from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 
 SOON_US = 1_000  # microseconds after data, in which its acknowledgement begins
+ALONE_US = (
+    40_000  # microseconds that a lone acknowledgement waits at most for data to go with (TCP_DELACK_MIN of Linux)
+)
+TRAIN = 3  # acknowledgements in a row: one or two tell that a program has read, which may be late (docs/LOG.md)
 WAITS = 0.9  # of its own lateness, that a receiver has: then the sender waited for it
 
 
@@ -59,19 +63,24 @@ def late_answers(connections: Connections, topology: Topology, job: JobFlows, ti
         rows = connections.rows(member)
         start, end, back = connections.start[rows], connections.end[rows], connections.back[rows]
         data, switch = connections.data[rows], connections.switch[rows]
+        bare = ~data & ~connections.messages(rows)
         for direction, receiver in ((False, int(connections.b[member])), (True, int(connections.a[member]))):
             sent = data & (back == direction)
             if connections.sent[member, int(direction)] < connections.sent[member].max() / 2:
                 continue
-            near = sent & (switch == _leaf(connections, topology, receiver))
+            near = sent & (switch == leaf_of(connections, topology, receiver))
             sent = near if near.any() else sent & connections.counted[rows]
             answers = (back != direction) & connections.counted[rows]
-            found.setdefault(receiver, []).append(_tails(start, end, sent, answers))
-    return _by_step(found, timeline)
+            found.setdefault(receiver, []).append(_tails(start, end, sent, answers, bare & answers))
+    return by_step(found, timeline)
 
 
-def _tails(start: Ints, end: Ints, sent: NDArray[np.bool_], answers: NDArray[np.bool_]) -> tuple[Ints, Floats]:
-    """Of each data record when it ended, and how much longer its acknowledgements took; at most until the next data."""
+def _tails(start: Ints, end: Ints, sent: Bools, answers: Bools, bare: Bools) -> tuple[Ints, Floats]:
+    """Of each data record when it ended, and how much longer its acknowledgements took; at most until the next data.
+
+    Args:
+        bare: answers that hold nothing but an acknowledgement.
+    """
     first, last = start[sent], end[sent]
     if not answers.any() or not len(first):
         return last, np.zeros(len(last))
@@ -79,10 +88,30 @@ def _tails(start: Ints, end: Ints, sent: NDArray[np.bool_], answers: NDArray[np.
     place = np.searchsorted(start[answers], last + SOON_US, "right") - 1
     until = np.where(place >= 0, answered[place], last)
     following = np.append(first[1:], np.iinfo(np.int64).max)
+    until = np.maximum(until, _trains(start[bare], end[bare], last, following))
     return last, np.clip(np.minimum(until, following) - last, 0, None).astype(float)
 
 
-def _leaf(connections: Connections, topology: Topology, nic: int) -> int:
+def _trains(start: Ints, end: Ints, last: Ints, following: Ints) -> Ints:
+    """Of each data record the end of the acknowledgements that still come one by one before the next data; else 0.
+
+    A slow link lets pieces through with silences between them that end a record, so each is acknowledged in a record
+    of its own.
+    """
+    if not len(start):
+        return np.zeros(len(last), np.int64)
+    apart = np.append(start[1:] - end[:-1] > ALONE_US, True)
+    stop = np.flatnonzero(apart)  # the last ones of each train
+    one = np.searchsorted(start, last, "right")
+    behind = np.minimum(np.searchsorted(start, following), stop[np.searchsorted(stop, np.minimum(one, stop[-1]))] + 1)
+    near = start[np.minimum(one, len(start) - 1)] - last <= ALONE_US
+    long = near & (behind - one >= TRAIN)
+    ends: Ints = np.where(long, end[np.maximum(behind - 1, 0)], 0)
+    return ends
+
+
+def leaf_of(connections: Connections, topology: Topology, nic: int) -> int:
+    """The exporter that a NIC is attached to, as a place in ``switches``; none of them where it is not known."""
     name = topology.leaf.get(connections.addresses[nic], "")
     return connections.switches.index(name) if name in connections.switches else UNKNOWN - 1
 
@@ -220,8 +249,8 @@ def step_of(timeline: Timeline, moments: Ints) -> Ints:
     return np.where(outside, -1, step)
 
 
-def _by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timeline) -> FlowSign:
-    """The sum of a value by step."""
+def by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timeline) -> FlowSign:
+    """By NIC the sum of its values in each step, by the moment of each."""
     columns = {}
     for nic, parts in found.items():
         moments = np.concatenate([moment for moment, _ in parts])

@@ -71,8 +71,9 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
             following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
             found.append(_arrived(connections, lanes, bursts[boundaries.last, 1], following[boundaries.last]))
     if not found:
+        lasts = f"; its records last {grain.usual / 1e6:.2g} s"
         return _none(
-            "no group of it shows steps of equal bytes" if groups.of("dp") else "no data-parallel group is seen"
+            f"no group of it shows steps of equal bytes{lasts}" if groups.of("dp") else "no data-parallel group is seen"
         )
     end = latest(found)
     if len(end) < LEAST:

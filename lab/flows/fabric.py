@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 STORAGE = "10.88.0.250"
+ALONE = {"arp_ignore": 1, "arp_announce": 2}
 BURST, QUEUE_MS = "256kb", 400  # of a rate limiter: whole segments of 64 kB fit, and nothing is dropped
 
 
@@ -64,6 +65,8 @@ class Fabric:
     def _attach(self, space: str, number: int, addresses: list[str]) -> None:
         run(f"ip netns add {space}")
         run(f"ip -n {space} link set lo up")
+        for key, value in ALONE.items():  # a NIC answers for its own address: else another rail takes its traffic
+            run(f"ip netns exec {space} sysctl -q -w net.ipv4.conf.all.{key}={value}")
         leaf = self.leaf(number) if number < self.servers else 0
         for rail, address in enumerate(addresses):
             run(f"ip -n {self.switch} link add p{number}n{rail} type veth peer name eth{rail} netns {space}")

@@ -86,6 +86,7 @@ class Draw:
             "work": round(work, 4),
             "gradients": chance.randrange(3, 10) * 1_000_000, "activation": chance.randrange(2, 6) * 100_000,
             "seed": chance.randrange(1_000_000), "faults": [], **kind,
+            "batch": chance.choice((0, 0, 60_000, 250_000)), "batch_anew": chance.random() < 0.5,
         }  # fmt: skip
 
     def plan(self) -> dict[str, Any]:

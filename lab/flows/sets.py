@@ -22,12 +22,13 @@ import polars as pl
 from lab.flows.capture import COLUMNS
 from lab.flows.fabric import STORAGE, Fabric
 
-PROGRAM = Path(__file__).parents[1] / "programs" / "train_on_wire.py"
+PROGRAMS = Path(__file__).parents[1] / "programs"
+STORAGE_PORT = "7000"  # of train_on_wire.py
 DEFAULTS: dict[str, Any] = {
     "tp": 1, "pp": 1, "dp": 4, "mode": "ddp", "micro": 4, "overlap": False, "buckets": 2, "steps": 60, "work": 0.02,
     "jitter": 0.03, "gradients": 6_000_000, "activation": 300_000, "checkpoint_every": 0,
     "checkpoint_bytes": 20_000_000, "chunks": 1, "experts": False, "embedding": False, "realtime": False,
-    "seed": 0, "faults": [],
+    "batch": 0, "batch_anew": False, "seed": 0, "faults": [],
 }  # fmt: skip
 HUNG_S = 12.0  # of silence, after which a job that hangs is ended
 
@@ -57,7 +58,7 @@ class FabricJob:
         }  # fmt: skip
         path = self.folder / "job.json"
         path.write_text(json.dumps(document))
-        command = ["env", "OMP_NUM_THREADS=1", python, str(PROGRAM), str(path)]
+        command = ["env", "OMP_NUM_THREADS=1", python, str(PROGRAMS / "train_on_wire.py"), str(path)]
         with (self.folder / "ranks.log").open("wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)  # noqa: S603
 
@@ -127,12 +128,8 @@ def make(plan: dict[str, Any], out: Path, python: str) -> None:
 
 
 def _storage(fabric: Fabric) -> subprocess.Popen[bytes]:
-    server = (
-        "import socketserver\nclass H(socketserver.BaseRequestHandler):\n def handle(self):\n"
-        "  while self.request.recv(1 << 20): pass\n  self.request.send(b'k')\n"
-        "socketserver.ThreadingTCPServer(('', 7000), H).serve_forever()"
-    )
-    return subprocess.Popen(["ip", "netns", "exec", f"{fabric.name}st", sys.executable, "-c", server])  # noqa: S603, S607
+    server = [sys.executable, str(PROGRAMS / "serve_storage.py"), STORAGE_PORT]
+    return subprocess.Popen(["ip", "netns", "exec", f"{fabric.name}st", *server])  # noqa: S603, S607
 
 
 def _watch(fabric: Fabric, jobs: list[FabricJob], seconds: float) -> None:

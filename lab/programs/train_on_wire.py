@@ -47,6 +47,7 @@ class Rank:
         self.gradients = torch.ones(job["gradients"] // 4 // self.dp * self.dp)
         self.activation = torch.ones(job["activation"] // 4)
         self.norm = torch.ones(1)
+        self.loader = None
 
     def _group(self, kind: str, key: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Any:
         if getattr(self, kind) < 2:
@@ -83,6 +84,20 @@ class Rank:
             tokens = self.activation[: len(self.activation) // self.dp * self.dp]
             dist.all_to_all_single(torch.empty_like(tokens), tokens, group=self.group_experts)
 
+    def load(self) -> None:
+        """Read the next batch from storage: on one connection, or on a new one each time."""
+        size = self.job["batch"]
+        if not size:
+            return
+        if self.loader is None:
+            self.loader = socket.create_connection((self.job["storage"], STORAGE_PORT))
+        self.loader.sendall(b"GET %d\n" % size)
+        while size:
+            size -= len(self.loader.recv(min(size, 1 << 16)))
+        if self.job["batch_anew"]:
+            self.loader.close()
+            self.loader = None
+
     def update(self) -> None:
         """The gradients' norm over all ranks, then the optimizer."""
         dist.all_reduce(self.norm)
@@ -98,6 +113,7 @@ class Rank:
 
     def step(self, step: int) -> tuple[float, float]:
         """One step; returns when it entered and left its data-parallel communication."""
+        self.load()
         self.stop(step)
         if self.job["mode"] in ("fsdp", "fsdp2"):
             return self.fsdp(step)

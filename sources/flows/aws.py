@@ -11,9 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from core.errors import UnreadableFlows
-from sources.flows.cloud import DOCS, TOLD, counted
-from sources.flows.records import Records
+from sources.flows.cloud import TOLD, counted
+from sources.flows.records import Records, none_of
 from sources.named_files import read_given
 
 NEEDED = {"srcaddr", "dstaddr", "start", "end", "bytes"}
@@ -59,7 +58,7 @@ def read_text(path: Path) -> Records:
     """The records of a flow log that have data; a last line that was cut off is left out, and told.
 
     Raises:
-        UnreadableFlows: it is too large, or no record has data.
+        UnreadableFlows: it is too large.
     """
     data = read_given(path, MAX_BYTES)
     whole = data.rfind(b"\n") + 1
@@ -74,23 +73,21 @@ def read_text(path: Path) -> Records:
         io.BytesIO(data), separator=" ", null_values="-", infer_schema=False, has_header=bare is None,
         new_columns=columns, quote_char=None,
     )  # fmt: skip
-    found = _records(rows, str(path))
+    found = _records(rows)
     return Records(found.frame, (*found.remarks, *counted(int(cut), "record at the end of the file is cut off")))
 
 
 def read_table(path: Path) -> Records:
     """The records of a flow log in Parquet."""
     rows = pl.read_parquet(path)
-    return _records(rows.rename({name: name.replace("_", "-") for name in rows.columns}), str(path))
+    return _records(rows.rename({name: name.replace("_", "-") for name in rows.columns}))
 
 
-def _records(rows: pl.DataFrame, name: str) -> Records:
+def _records(rows: pl.DataFrame) -> Records:
     status, action = _column(rows, "log-status"), _column(rows, "action")
     skipped = int((rows.select(status).to_series() == "SKIPDATA").sum())
     refused = int((rows.select(action).to_series() == "REJECT").sum())
     kept = rows.filter(pl.col("bytes").is_not_null() & action.ne_missing("REJECT"))
-    if not len(kept):
-        raise UnreadableFlows(f"{name} holds no record with data", DOCS)
     own = {of: pl.coalesce(_column(rows, name), pl.col(_NAMES[of][0])) for of, name in _OF_PACKET.items()}
     wanted = [
         (own.get(of, pl.col(names[0])).cast(pl.String if of in _TEXTS else pl.Int64, strict=False)).alias(of)
@@ -100,6 +97,7 @@ def _records(rows: pl.DataFrame, name: str) -> Records:
     times = [(pl.col(name).cast(pl.Int64, strict=False) * 1_000_000).alias(f"{name}_us") for name in ("start", "end")]
     sentences = (
         TOLD,
+        *(() if len(kept) else none_of("record with data").remarks),
         *counted(refused, "records tell of traffic that was rejected, and are left out"),
         *counted(skipped, "intervals are missing, because their records were skipped (SKIPDATA)"),
     )

@@ -12,7 +12,7 @@ import polars as pl
 
 from core.errors import UnreadableFlows
 from sources.flows.cloud import DOCS, TOLD, counted
-from sources.flows.records import Records
+from sources.flows.records import Records, none_of
 from sources.named_files import read_given
 
 MARKS = b"flowRecords", b"flowTuples", b"FlowLogFlowEvent", b"NetworkSecurityGroupFlowEvent"
@@ -30,7 +30,7 @@ def read_records(path: Path) -> Records:
     """The flows of a log, each direction of its own.
 
     Raises:
-        UnreadableFlows: it is broken or cut off, of a version without bytes, or holds no flow with bytes.
+        UnreadableFlows: it is broken or cut off, or of a version without bytes.
     """
     rows = pl.read_json(io.BytesIO(read_given(path, MAX_BYTES)), infer_schema_length=None)
     records = rows.select(pl.col("records").explode()).unnest("records") if "records" in rows.columns else rows
@@ -46,10 +46,9 @@ def read_records(path: Path) -> Records:
     verdict = pl.col("decision" if fields is _OF_GROUPS else "state")
     allowed = flows.filter(verdict.ne_missing(_DENIED))
     frame = _directions(_timed(allowed, scale))
-    if not len(frame):
-        raise UnreadableFlows(f"{path} holds no flow with bytes", DOCS)
     denied = len(flows) - len(allowed)
-    return Records(frame, (TOLD, *counted(denied, "flows were denied, and are left out")))
+    nothing = () if len(frame) else none_of("flow with bytes").remarks
+    return Records(frame, (TOLD, *nothing, *counted(denied, "flows were denied, and are left out")))
 
 
 def _of_networks(records: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ import polars as pl
 
 from core.errors import UnreadableFlows
 from sources.flows.exporter_clock import ahead_of
-from sources.flows.records import Records
+from sources.flows.records import Records, none_of
 
 MAGIC = b"\x0c\xa5", b"\xa5\x0c"  # of nfcapd files, in both byte orders
 _LETTERS = "FSRPAUEC"  # TCP flags from the lowest bit on; nfdump prints them from the highest
@@ -39,8 +39,11 @@ def read_nfcapd(path: Path) -> Records:
         env={**os.environ, "TZ": "UTC"},  # it prints local time
     )
     complaint = run.stderr.decode(errors="replace").strip().split("\n")[0]
-    if run.returncode or b'"first"' not in run.stdout:
-        raise UnreadableFlows(f"nfdump cannot read {path}: {complaint or 'it holds no records'}", "Export it again.")
+    empty = b'"first"' not in run.stdout
+    if run.returncode or (empty and complaint):
+        raise UnreadableFlows(f"nfdump cannot read {path}: {complaint or 'it ended by itself'}", "Export it again.")
+    if empty:
+        return none_of("records")
     records = _records(run.stdout, str(path))
     complaints = (f"nfdump says of the file: {complaint}",) if complaint else ()
     return Records(records.frame, (*records.remarks, *complaints))
@@ -57,7 +60,7 @@ def _records(text: bytes, name: str) -> Records:
         lines = text.split(b"\n", 1)[0].rstrip().endswith(b"}")  # newer ones: an object a line
         text = text if lines else b"[" + text.rstrip(b",") + b"]"  # with -q: objects and commas
     if text in (b"", b"[]"):
-        raise UnreadableFlows(f"{name} holds no records", "docs/how-to/flows.md tells how to capture flow records.")
+        return none_of("records")
     if text.startswith(b"["):
         rows = pl.read_json(io.BytesIO(text), infer_schema_length=None)
     else:

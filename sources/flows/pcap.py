@@ -18,7 +18,7 @@ from core.errors import UnreadableFlows
 from sources.flows.addresses import named
 from sources.flows.datagrams import records_of
 from sources.flows.headers import HEADERS, LINKS, Packets, packets_of
-from sources.flows.records import Records
+from sources.flows.records import Records, none_of
 
 MAGIC = {
     b"\xd4\xc3\xb2\xa1": ("<", 1_000),
@@ -62,7 +62,9 @@ def read_capture(path: Path) -> Records:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as capture:
         index = _walk_ng(capture) if capture[:4] == MAGIC_NG else _walk(capture)
         if not len(index.time):
-            raise UnreadableFlows(f"{path} holds no packets", "docs/how-to/flows.md tells what to capture, and how.")
+            if index.remarks:
+                raise UnreadableFlows(f"{path} holds no whole packet", "docs/how-to/flows.md tells what to capture.")
+            return none_of("packets")
         data = np.frombuffer(capture, np.uint8)
         try:
             pieces = list(_pieces(data, index))
@@ -133,8 +135,8 @@ def _walk(capture: mmap.mmap) -> _Index:
     read, at, end, columns = Struct(f"{order}IIII"), _HEAD, len(capture), _Columns()
     sentences: tuple[str, ...] = ()
     add = columns.numbers.extend
-    while at + 16 <= end:
-        seconds, part, captured, length = read.unpack_from(capture, at)
+    while at < end:
+        seconds, part, captured, length = read.unpack_from(capture, at) if at + 16 <= end else (0, 0, 0, 0)
         at += 16
         if at + captured > end:
             sentences = ("the capture is cut off in its last packet",)

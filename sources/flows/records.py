@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from core.flows.table import REQUIRED
+
 
 @dataclass(frozen=True, slots=True)
 class Records:
@@ -11,3 +13,12 @@ class Records:
 
     frame: pl.DataFrame
     remarks: tuple[str, ...] = ()
+
+
+def none_of(what: str) -> Records:
+    """Of a file that is whole and has nothing in it, as a collector writes in a quiet minute: no record, and that.
+
+    Args:
+        what: that it has none of ("packets").
+    """
+    return Records(pl.DataFrame(schema=REQUIRED), (f"the file holds no {what}",))

@@ -103,6 +103,22 @@ def test_who_is_slow_is_named(layout: Layout, kind: str, subject: dict[str, str]
     assert {name: getattr(finding.subject, name) for name in subject} == subject
 
 
+def test_switch_is_named_where_its_queue_moves_records_either_way() -> None:
+    """What came at once before it comes evenly behind it: the middle of a record may seem to be earlier there."""
+    layout = Layout(dp=8, pp=2, faults=(Fault("leaf", 15, 39, 0.02, 0, 1),))
+    frame, topology, (job,) = simulate(layout)
+    step = np.searchsorted((job.ends * SECOND).astype(int), frame["start_us"].to_numpy())
+    odd = pl.Series("odd", (step >= 15) & (step < 40) & (step % 2 == 1))
+    own = pl.col("src").cast(pl.String).is_in([link["a"] for link in topology["links"] if link["b"] == "leaf-1"])
+    moved = pl.col("odd") & (pl.col("switch").cast(pl.String) == "leaf-1") & (pl.col("bytes") > 100_000)
+    by = pl.when(~moved).then(0).when(own).then(30_000).otherwise(-30_000)
+    shifted = frame.with_columns(odd).with_columns(pl.col("start_us", "end_us") + by)
+
+    (found,) = answer(shifted.drop("odd"), topology).jobs
+
+    assert [finding.subject and finding.subject.switch for finding in found.findings] == ["leaf-1"]
+
+
 def test_all_ranks_alike_accuse_nobody() -> None:
     """A job that is slower everywhere is a slowdown without a subject."""
     faults = tuple(Fault("compute", 15, 30, 1.5, stage, replica) for stage in range(2) for replica in range(4))

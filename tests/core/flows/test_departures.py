@@ -125,3 +125,41 @@ def test_message_before_the_last_data_that_a_nic_sends_counts() -> None:
     found = lengths(ring([end - 0.002 for end in ends]) + late + calls + work)
 
     assert np.diff(found) == pytest.approx(np.diff(ends), abs=2e-3)
+
+
+def batches(ends: list[float], late: dict[tuple[int, int], float], *, usual: float = 0.0005) -> list[Row]:
+    """A request of each NIC to storage at the beginning of each step, on a new connection each time."""
+    return [
+        (*sent(end + late.get((step, nic), usual), nic, 250, 400, port=9)[:5], 20_000 + step, 9, 6, 2, 24)
+        for step, end in enumerate(ends)
+        for nic in range(NICS)
+    ]
+
+
+def beside_storage(rows: list[Row]) -> Any:
+    machine = {"name": "storage", "addresses": ["10.0.0.250"], "role": "storage"}
+    table = table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up")
+    (job,) = analyse(table, topology_from({"schema": "firstfault.topology/1", "infrastructure": [machine]})).jobs
+    assert len(job.nics) == NICS
+    return ends_of(job)
+
+
+def test_call_for_the_next_batch_tells_who_has_left() -> None:
+    """What goes to storage is no traffic of the job, and yet the first that a rank says when its step is over."""
+    ends = clock()
+
+    found = beside_storage(ring(ends) + batches(ends, {(10, 2): 0.03, (20, 1): 0.015}))
+
+    later = np.zeros(STEPS)
+    later[[10, 20]] = 0.03 - 0.0005, 0.015 - 0.0005
+    assert np.diff(found) == pytest.approx(np.diff(np.array(ends) + later), abs=2e-5)
+
+
+def test_what_is_sent_to_storage_at_any_time_changes_nothing() -> None:
+    """A loader that reads ahead asks for batches when it has room."""
+    ends = clock()
+    ahead = [sent(ends[0] + 0.037 * turn, 1, 250, 400, port=8) for turn in range(300)]
+
+    found = beside_storage(ring(ends) + ahead)
+
+    assert np.diff(found) == pytest.approx(np.diff(ends), abs=2e-5)

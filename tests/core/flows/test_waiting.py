@@ -124,6 +124,31 @@ def test_rings_that_scatter_and_gather_are_told_from_the_pipelines_between_them(
     assert len(found.timeline) == 30
 
 
+def test_interleaved_pipeline_whose_stages_all_send_at_once_is_no_ring() -> None:
+    """Three stages with three chunks each: what closes the pipeline carries two of the three."""
+    clock, rows = 1.8e9, []
+    for _ in range(30):
+        for ahead in (True, False):
+            for turn in range(9):
+                clock += 0.02
+                ends = ((0, 2), (2, 4), *(((4, 0),) if turn % 3 else ()))
+                lanes = [(near, far) if ahead else (far, near) for near, far in ends]
+                rows += [
+                    sent(clock + 0.001 * rail, near + rail, far + rail, 300_000)
+                    for near, far in lanes
+                    for rail in (0, 1)
+                ]
+        clock += 0.05
+        rows += [sent(clock, stage + rail, stage + 1 - rail, port=3) for stage in (0, 2, 4) for rail in (0, 1)]
+        clock += 0.2
+
+    (found,) = answer(rows).jobs
+
+    assert [(group.kind, [nic[-1] for nic in group.nics]) for group in found.groups] == [
+        ("dp", ["0", "1"]), ("dp", ["2", "3"]), ("dp", ["4", "5"]), ("pp", ["0", "2", "4"]), ("pp", ["1", "3", "5"]),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("scatter", [1, 2], ids=["one connection", "two connections"])
 def test_stalled_rank_is_named_and_not_who_sends_to_it(scatter: int) -> None:
     """Whom a NIC waits for is who gets its first data of a step, not who gets most of it."""

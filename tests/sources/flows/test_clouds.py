@@ -185,13 +185,11 @@ def test_both_directions_of_a_flow_of_azure_are_records(tmp_path: Path, content:
     ("content", "says"),
     [
         (group(f"1700000000,{ENDS},T,O,A", version=1), "version 1, which has no bytes"),
-        (network(f"1700000000000,{ENDS},6,O,B,NX,0,0,0,0"), "no flow with bytes"),
         (network(f"1700000000000,{ENDS},6,O,E,NX,1,2,3,4")[:-40], "broken or cut off"),
         (json.dumps({"jsonPayload": {"message": "hello"}}), "no entry is a flow"),
-        (f"{AWS_5}\n{row_of_aws(action='REJECT')}\n", "no record with data"),
         (gzip.compress(gzip.compress(AWS_2.encode())), "no file of flow records"),
     ],
-    ids=["version-1", "no-bytes", "cut-off", "no-flow", "rejected", "packed-twice"],
+    ids=["version-1", "cut-off", "no-flow", "packed-twice"],
 )
 def test_what_has_no_flows_is_told(tmp_path: Path, content: str | bytes, says: str) -> None:
     """Each with a hint, and under the name that was asked for."""
@@ -200,6 +198,22 @@ def test_what_has_no_flows_is_told(tmp_path: Path, content: str | bytes, says: s
 
     assert caught.value.hint
     assert "hour.json.gz" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (network(f"1700000000000,{ENDS},6,O,B,NX,0,0,0,0"), "no flow with bytes"),
+        (f"{AWS_5}\n{row_of_aws(action='REJECT')}\n", "no record with data"),
+    ],
+    ids=["no-bytes", "rejected"],
+)
+def test_a_quiet_hour_is_no_error(tmp_path: Path, content: str, says: str) -> None:
+    """It has no record, which is told."""
+    found = read(tmp_path, content)
+
+    assert not len(found.frame)
+    assert any(says in remark for remark in found.remarks)
 
 
 def summed(frame: pl.DataFrame) -> str:

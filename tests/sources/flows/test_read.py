@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import struct
 from pathlib import Path
 
 import polars as pl
@@ -99,7 +100,6 @@ def test_flow_logs_of_aws_are_read_by_their_header(tmp_path: Path) -> None:
         (b"hello\nworld\n", "no file of flow records"),
         (b"\0\1\2\3", "no file of flow records"),
         (b"PAR1 and then nothing", "broken or cut off"),
-        (b"[]", "holds no records"),
         (b'[{"first": 1}]', "not of nfdump"),
         (b'[{"first": "2026', "broken or cut off"),
         (b"start_us,end_us,src,dst,bytes\n1,2,a,b,many\n", "another type"),
@@ -116,6 +116,35 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, content: bytes, says: str) 
         table_from(read_flows(path).frame, "flows")
 
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[]",
+        b"start_us,end_us,src,dst,bytes\n",
+        struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1),
+        b"version srcaddr dstaddr protocol packets bytes start end log-status\n2 - - - - - 170 171 NODATA\n",
+    ],
+    ids=["no entry", "no row", "no packet", "no data"],
+)
+def test_a_whole_file_with_nothing_in_it_is_no_error(tmp_path: Path, content: bytes) -> None:
+    """A collector writes one in each quiet minute."""
+    path = tmp_path / "flows"
+    path.write_bytes(content)
+
+    records = read_flows(path)
+
+    assert not len(table_from(records.frame, "flows"))
+
+
+def test_half_a_packet_is_no_empty_capture(tmp_path: Path) -> None:
+    """The file is broken."""
+    path = tmp_path / "flows"
+    path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 1) + bytes(9))
+
+    with pytest.raises(UnreadableFlows, match="no whole packet"):
+        read_flows(path)
 
 
 def test_a_parquet_file_cut_off_is_told(frame: pl.DataFrame, tmp_path: Path) -> None:
