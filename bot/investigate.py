@@ -12,7 +12,6 @@ from bot.ask.job_outcome import outcome_of
 from bot.ask.model_intent import Turn
 from bot.ask.neighbours import Neighbours
 from bot.ask.subject import Subject
-from bot.chat.model import OnText
 from bot.chat.model_choice import model_from
 from bot.fetch.attempts import earlier_attempts
 from bot.fetch.cache import FolderCache
@@ -76,7 +75,7 @@ def investigate(
     return Answer(parsed.job, replace(diagnosis, skipped=skipped), known, outcome=outcome_of(parsed, diagnosis))
 
 
-def draft(answer: Answer, settings: Settings, *, use_model: bool = True, on_text: OnText | None = None) -> Answer:
+def draft(answer: Answer, settings: Settings, *, use_model: bool = True) -> Answer:
     """The answer with its note: true claims in the order of the settings' model, or of code."""
     try:
         model = model_from(settings) if use_model else None
@@ -84,9 +83,7 @@ def draft(answer: Answer, settings: Settings, *, use_model: bool = True, on_text
         note = write_note(answer.diagnosis, answer.known, outcome=answer.outcome)
         return replace(answer, note=note.model_copy(update={"unavailable": trouble.message}))
     redact = settings.redact_addresses
-    note = write_note(
-        answer.diagnosis, answer.known, model, outcome=answer.outcome, redact_addresses=redact, on_text=on_text
-    )
+    note = write_note(answer.diagnosis, answer.known, model, outcome=answer.outcome, redact_addresses=redact)
     return replace(answer, note=note)
 
 

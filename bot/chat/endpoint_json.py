@@ -13,8 +13,8 @@ _UNCOUNTED = Usage()
 
 
 @dataclass(frozen=True, slots=True)
-class StreamPiece:
-    """A whole answer or a piece of one; ``finish`` is empty while more may come.
+class EndpointAnswer:
+    """An answer; ``finish``: why it ended, empty where the endpoint does not say so.
 
     text: what was said. aside: what was said where thoughts belong; it counts only when there is no text.
     complaint: an error that the endpoint sent in place of an answer.
@@ -27,36 +27,25 @@ class StreamPiece:
     usage: Usage = _UNCOUNTED
     complaint: str = ""
 
-    def __add__(self, other: "StreamPiece") -> "StreamPiece":
-        usage = other.usage if other.usage != _UNCOUNTED else self.usage  # each piece counts from the beginning
-        return StreamPiece(
-            self.text + other.text,
-            self.aside + other.aside,
-            other.finish or self.finish,
-            self.refusal + other.refusal,
-            usage,
-            self.complaint or other.complaint,
-        )
 
-
-def read_answer(raw: object) -> StreamPiece | None:
-    """A completion, or a chunk of one; None when it is neither."""
+def read_answer(raw: object) -> EndpointAnswer | None:
+    """A completion; None when it is none."""
     if not isinstance(raw, Mapping):
         return None
     complaint = raw.get("error")
     if complaint:
-        return StreamPiece(complaint=_complaint(complaint))
+        return EndpointAnswer(complaint=_complaint(complaint))
     choices, usage = raw.get("choices"), read_usage(raw.get("usage"))
     if not isinstance(choices, list):
         return None
     if not choices:
-        return StreamPiece(usage=usage)  # the last chunk: nothing but the count of tokens
+        return EndpointAnswer(usage=usage)
     first = choices[0] if isinstance(choices[0], Mapping) else {}
-    message = first.get("delta") or first.get("message")
+    message = first.get("message")
     if not isinstance(message, Mapping):
         message = {"content": first.get("text")}  # the older completions protocol
     content, *asides = (_text(message.get(place)) for place in _PLACES)
-    return StreamPiece(
+    return EndpointAnswer(
         text=content,
         aside=next(filter(None, asides), ""),
         finish=_text(first.get("finish_reason")),
