@@ -17,8 +17,8 @@ from bot.fetch.attempts import earlier_attempts
 from bot.fetch.cache import FolderCache
 from bot.fetch.jobs import Inputs, Progress, Request, fetch_inputs
 from bot.library.session import known_so_far, library_session
+from bot.note.about_outcome import Outcome
 from bot.note.note import Note
-from bot.note.outcome import Outcome
 from bot.note.write import write_note
 from bot.outgoing.clean import cleaned, cleaned_excerpts
 from bot.outgoing.redact import Redactor

@@ -21,10 +21,9 @@ from pydantic import BaseModel
 from bot.chat.bounds import BoundedClient, too_slow
 from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import Dialect, DialectMemory, JsonMode
-from bot.chat.endpoint_json import EndpointAnswer, read_answer
+from bot.chat.endpoint_json import EndpointAnswer, read_answer, strict_schema
 from bot.chat.extract import json_object, visible
 from bot.chat.model import ChatMessage, ModelReply, ModelTrouble, ModelUnavailable, Usage
-from bot.chat.schema import strict_schema
 from bot.outgoing.door import for_model
 from bot.text.harmless import harmless
 from core.cache import ByteCache

@@ -326,7 +326,7 @@ def main() -> None:
     try:
         app(prog_name="firstfault")
     except FirstfaultError as error:
-        from bot.commandline.errors import print_error  # noqa: PLC0415 only where something went wrong
+        from bot.commandline.output import print_error  # noqa: PLC0415 only where something went wrong
 
         print_error(error)
         sys.exit(error.exit_code)

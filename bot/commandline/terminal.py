@@ -4,7 +4,6 @@ Plain lines without boxes; colour repeats what the words say, so nothing is lost
 through ``harmless``, and nothing is read as rich markup.
 """
 
-import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -50,21 +49,6 @@ def print_diagnosis(
     for line in _Page(diagnosis, known, note, console, width, version).lines():
         line.rstrip()
         console.print(line, soft_wrap=True, markup=False, highlight=False, emoji=False)
-
-
-def plain_text(
-    diagnosis: Diagnosis,
-    *,
-    known: Sequence[KnownFault] = (),
-    note: Note | None = None,
-    width: int = 80,
-    version: str = "",
-) -> str:
-    """The same without colour."""
-    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
-    with console.capture() as capture:
-        print_diagnosis(diagnosis, console, known=known, note=note, version=version)
-    return capture.get()
 
 
 class _Page:

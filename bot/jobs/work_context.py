@@ -11,10 +11,9 @@ from bot.jobs.lease_keeper import Lease
 from bot.jobs.listener import Counters, Listener
 from bot.jobs.messages import Ask, ChildOrder, Diagnose, Draw, TellHistory
 from bot.jobs.run_files import RunFiles
-from bot.jobs.shareable import shareable_diagnosis, shareable_note
 from bot.jobs.spare_child import SpareChild
 from bot.jobs.tasks import TASKS
-from bot.outgoing.errors import ASK, Failure, public_failure
+from bot.outgoing.errors import ASK, Failure, public_failure, without_places
 from bot.state.answers import SavedAnswer
 from bot.state.small_values import Status, new_id
 from bot.state.state import State
@@ -157,7 +156,10 @@ def shareable(lease: Lease, answer: SavedAnswer, *, final: bool) -> SavedAnswer:
     """What may be shown of an answer: no place of the server in what tells why something is missing; our log has it."""
     if answer.diagnosis is None:
         return answer
-    diagnosis, note = shareable_diagnosis(answer.diagnosis), answer.note and shareable_note(answer.note)
+    skipped = tuple(replace(skip, reason=without_places(skip.reason)) for skip in answer.diagnosis.skipped)
+    diagnosis, note = replace(answer.diagnosis, skipped=skipped), answer.note
+    if note is not None:  # it may tell the address of a model that gave no answer
+        note = note.model_copy(update={"unavailable": without_places(note.unavailable)})
     if final and (diagnosis != answer.diagnosis or note != answer.note):
         kept = [*(skip.reason for skip in answer.diagnosis.skipped), answer.note.unavailable if answer.note else ""]
         _LOG.warning("%s: %s", lease.id, " ".join(filter(None, kept)), extra={"run": lease.id})

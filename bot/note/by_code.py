@@ -2,8 +2,8 @@
 
 from bot.note.claim import Claim, Claims, ClaimUse
 from bot.note.joins import Join
+from bot.note.note import Category
 from bot.note.plan import Plan, Step
-from bot.note.sentence import Category
 from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, Scope
 from faultlib.draft import category_of as category_by_events

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from bot.note.claim import Claim, Claims, ClaimUse
 from bot.note.joins import joined
+from bot.note.note import MAX_CITES, MAX_TEXT, Sentence
 from bot.note.plan import Step
-from bot.note.sentence import MAX_CITES, MAX_TEXT, Sentence
 
 MAX_HEADLINE = 300  # characters; as bot.text.wording.first_line
 MAX_CHECKS, MAX_FIXES = 3, 1

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 import prompts
 from bot.chat.model import ChatMessage, ChatModel, ModelUnavailable, Usage
 from bot.note import render
+from bot.note.about_outcome import Outcome
 from bot.note.by_code import category_of, gaps, plan_by_code
 from bot.note.claim import Claims
 from bot.note.claims import claims_of
 from bot.note.free_sentences import kept
 from bot.note.listing import listing
-from bot.note.note import Author, Note
-from bot.note.outcome import Outcome
+from bot.note.note import Author, Note, Sentence
 from bot.note.plan import Plan, asked_for, read_plan
-from bot.note.sentence import Sentence
 from bot.note.wordings import say
 from bot.text.known_fault import KnownFault
 from core.model import Diagnosis

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.report.time_axis import ticks
+from bot.report.plotted import ticks
 from bot.text.harmless import harmless
 from bot.text.wording import clocks, counted
 from core.model import Activity, ActivityLane, Diagnosis

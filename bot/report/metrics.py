@@ -7,9 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bot.report.iterations import short
-from bot.report.plotted import drawable
+from bot.report.plotted import drawable, ticks
 from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel
-from bot.report.time_axis import ticks
 from bot.text.harmless import harmless
 from core.model import Diagnosis, MetricEvidence
 

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from bot.report.plotted import ticks
 from bot.report.style import PALETTE, ROLE_COLOUR, ROLE_MARKER, SMALL, TEXT, canvas, drawing, panel, text_width
-from bot.report.time_axis import ticks
 from bot.text.harmless import harmless, shorten
 from bot.text.wording import clock_zone, counted, day
 from core.model import Diagnosis, Mark, NodeBar, Role

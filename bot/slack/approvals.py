@@ -14,12 +14,11 @@ from bot.library.filing import (
 )
 from bot.slack import private_replies
 from bot.slack.actions import DraftClick, FaultClick
-from bot.slack.archive_form import Form
+from bot.slack.archive import Form, ReviewedDraft, load_draft
 from bot.slack.blocks import Message
 from bot.slack.health import Metrics
 from bot.slack.people import People
 from bot.slack.posting import Posting
-from bot.slack.reviewed_draft import ReviewedDraft, load_draft
 from bot.slack.run_messages import RunMessages
 from bot.slack.thread import decided_message, undone_message, unfiled_message
 from bot.state.drafts import Decision, Verdict

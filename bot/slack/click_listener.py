@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from http.client import HTTPException
 from typing import Any
 
@@ -49,11 +50,13 @@ class ClickListener:
             act.CANCEL: self._cancel,
             act.AGAIN: self._again,
             act.DIAGNOSE: self._diagnose,
-            act.ANYWAY: self._anyway,
+            act.ANYWAY: partial(
+                self._diagnose, forced=True
+            ),  # a job that has not failed: it shall be seen all the same
             act.WATCH: self._watch,
             act.UNWATCH: self._unwatch,
             act.APPROVE: self._approve,
-            act.APPROVE_NEW: self._approve_new,
+            act.APPROVE_NEW: partial(self._approve, joins=""),  # although a pattern is nearly the same
             act.JOIN: self._join,
             act.UNDO: self._undo,
             act.USEFUL: self._useful,
@@ -118,18 +121,11 @@ class ClickListener:
     def _again(self, value: object, body: Payload, once: Once) -> Message | None:
         return self._context.requests.again(act.read_draft(value).run, body["user"], once)
 
-    def _diagnose(self, value: object, body: Payload, once: Once) -> Message | None:
-        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
-        return self._context.requests.diagnose(request, once)
-
-    def _anyway(self, value: object, body: Payload, once: Once) -> Message | None:
-        """A job that has not failed: somebody wants to see it in the channel."""
-        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
-        return self._context.requests.diagnose(request, once, forced=True)
+    def _diagnose(self, value: object, body: Payload, once: Once, *, forced: bool = False) -> Message | None:
+        return self._context.requests.diagnose(_wish(value, body), once, forced=forced)
 
     def _watch(self, value: object, body: Payload, once: Once) -> Message | None:
-        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
-        return self._context.requests.serve(ParsedCommand(Verb.WATCH, request.job), request, once)
+        return self._context.requests.serve(ParsedCommand(Verb.WATCH, str(value)), _wish(value, body), once)
 
     def _unwatch(self, value: object, body: Payload, once: Once) -> Message | None:
         """End a watch, wherever it was asked for."""
@@ -139,15 +135,9 @@ class ClickListener:
         request = RunRequest(watch.job, watch.team, watch.channel, body["user"], Trigger.COMMAND)
         return self._context.requests.serve(ParsedCommand(Verb.UNWATCH, watch.job), request, once)
 
-    def _approve(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._approved(act.read_draft(value), body, once)
-
-    def _approve_new(self, value: object, body: Payload, once: Once) -> Message | None:
-        """A pattern of its own, although there is one that is nearly the same."""
-        return self._approved(act.read_draft(value), body, once, joins="")
-
-    def _approved(self, click: act.DraftClick, body: Payload, once: Once, joins: str | None = None) -> Message | None:
+    def _approve(self, value: object, body: Payload, once: Once, *, joins: str | None = None) -> Message | None:
         """Archive it, and ask how it was confirmed: where no window can be opened any more the thread has a button."""
+        click = act.read_draft(value)
         refused = self._context.approvals.approve(click, body["user"], once, joins=joins)
         if refused is None and self._context.approvals.unexplained(click.run, body["user"]):
             self._ask_how(click, body)
@@ -241,3 +231,8 @@ class ClickListener:
         client = self._context.client
         with suppress(SlackClientError, OSError, HTTPException, ValueError):  # the last: there is no address
             Respond(response_url=body.get("response_url"), proxy=client.proxy, ssl=client.ssl)(delete_original=True)
+
+
+def _wish(job: object, body: Payload) -> RunRequest:
+    """What somebody wants who clicks at a job."""
+    return RunRequest(str(job), body["team"], body["channel"], body["user"], Trigger.COMMAND)

@@ -15,9 +15,8 @@ from bot.slack.failed_jobs import FollowRules
 from bot.slack.organisation import Organisation
 from bot.slack.people import People
 from bot.slack.posting import MayNotPost, Posting, PostPending
-from bot.slack.private_replies import shared_channel_reply
-from bot.slack.requests import BOT_NAME
-from bot.slack.text import code, conversation, moment, person
+from bot.slack.private_replies import not_in_channel_reply, shared_channel_reply
+from bot.slack.text import conversation, moment, person
 from bot.slack.thread import failure_lines
 from bot.state.follows import Follow
 from bot.state.inbox import Once
@@ -76,7 +75,7 @@ class FollowRequests:
             self._posting.once(follow.as_run(), BEGUN, begun_message(follow, self._rules.posts))
         except MayNotPost:
             self._state.follows.end(follow.id)
-            return not_here_reply()
+            return not_in_channel_reply(verb="follow")
         except PostPending:
             _LOG.info("%s: that it begins is not told", follow.id)  # that it is followed is what counts
         self._wake()
@@ -178,12 +177,6 @@ def followed_already_reply(follow: Follow) -> Message:
     """The reply to who asks for what the channel is told already."""
     body = f"This channel is told already, since {moment(follow.asked_at)}: {person(follow.asked_by)} asked for it."
     return Message("This channel is told already.", section(body))
-
-
-def not_here_reply() -> Message:
-    """The bot may not write where it was asked."""
-    body = f"I am not in this channel. Invite me with {code(f'/invite @{BOT_NAME}', 100)}. Then ask again:"
-    return Message("I am not in this channel.", section(f"{body} `{act.COMMAND} follow`"))
 
 
 def not_followed_reply() -> Message:

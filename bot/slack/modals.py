@@ -8,7 +8,7 @@ from typing import Any
 from bot.note.note import GUESS
 from bot.report.citations import Citation
 from bot.slack import actions as act
-from bot.slack.archive_form import SYMPTOMS_ONLY, Form, choosable
+from bot.slack.archive import SYMPTOMS_ONLY, Form, choosable
 from bot.slack.blocks import (
     MAX_INPUT,
     MAX_VIEW_BLOCKS,

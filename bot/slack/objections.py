@@ -5,6 +5,7 @@ from typing import Any
 
 from bot.slack import actions as act
 from bot.slack import private_replies
+from bot.slack.archive import ReviewedDraft
 from bot.slack.listener_context import ListenerContext
 from bot.slack.modals import (
     HOW,
@@ -19,7 +20,6 @@ from bot.slack.modals import (
     read_reject,
     reject_modal,
 )
-from bot.slack.reviewed_draft import ReviewedDraft
 from bot.state.drafts import Draft
 from bot.state.inbox import Envelope
 

@@ -20,6 +20,7 @@ from faultlib.answers import Verdict as Fit
 from faultlib.pattern import Entry
 from sources.job_ids import is_job_id
 
+BOT_NAME = "Firstfault"  # as the manifest has it
 MAX_JOBS, MAX_RUNS, MAX_NAMED = 25, 10, 8  # of a menu and of lists; longer ones are not read
 _ASK = f"`{act.COMMAND} JOB` finds the first fault of a failed job."
 _HELP = (
@@ -97,11 +98,13 @@ def failure_reply(failure: Failure) -> Message:
     return Message(fallback(failure.message, MAX_TELLING), section(*failure_lines(failure)))
 
 
-def not_in_channel_reply(bot_name: str, job: str = "") -> Message:
-    """The bot may not write where it was asked."""
-    again = f" Then ask again: `{act.COMMAND} {literal(job, 128)}`" if is_job_id(job) else " Then ask again."
-    body = f"I am not in this channel. Invite me with {code(f'/invite @{bot_name}', 100)}.{again}"
-    return Message("I am not in this channel.", section(body))
+def not_in_channel_reply(job: str = "", *, verb: str = "") -> Message:
+    """The bot may not write where it was asked; ``verb``: what was asked for, where it was no diagnosis."""
+    words = " ".join(filter(None, (act.COMMAND, verb, literal(job, 128) if is_job_id(job) else "")))
+    again = f" Then ask again: `{words}`" if words != act.COMMAND else " Then ask again."
+    return _plain(
+        f"I am not in this channel. Invite me with `/invite @{BOT_NAME}`.{again}", "I am not in this channel."
+    )
 
 
 def already_reply(run: Run, address: str) -> Message:
@@ -130,14 +133,14 @@ def list_reply(runs: Sequence[Run], addresses: Mapping[str, str] | None = None) 
     return Message("The latest diagnoses", section("*The latest diagnoses*", *lines, more))
 
 
-def status_reply(runs: Sequence[Run], places: Mapping[str, int], addresses: Mapping[str, str] | None = None) -> Message:
+def status_reply(runs: Sequence[Run], places: Mapping[str, int]) -> Message:
     """What waits and what runs; ``places``: in the queue, by run."""
     if not runs:
         return Message("Nothing waits and nothing runs.", section("Nothing waits and nothing runs."))
     lines = []
     for run in runs[:MAX_RUNS]:
         place = places.get(run.id, 0)
-        lines.append(run_line(run, (addresses or {}).get(run.id, "")) + (f", {wording.place(place)}" if place else ""))
+        lines.append(run_line(run, "") + (f", {wording.place(place)}" if place else ""))
     more = f"and {wording.counted(len(runs) - MAX_RUNS, 'more run')}" if len(runs) > MAX_RUNS else ""
     return Message(f"{wording.counted(len(runs), 'diagnosis', 'diagnoses')} under way", section(*lines, more))
 

@@ -29,7 +29,6 @@ from core.job import Status
 from sources.job_ids import check_job_id
 from sources.jobs import JobSource
 
-BOT_NAME = "Firstfault"  # as the manifest has it
 MAX_OFFERED = 5  # failed jobs to pick from
 MAX_LOOKED_AT = 60  # manifests that are read to find them, the last ids first
 MAX_NEAR, LIKE = 3, 0.5  # ids that somebody may have meant, and how like they are (difflib)
@@ -158,7 +157,7 @@ class Requests:
         try:
             if not self._run_messages.show(run.id):
                 self._state.runs.cancel(run.id, request.asked_by)  # before a child that is ready begins with it
-                return private_replies.not_in_channel_reply(BOT_NAME, run.job)
+                return private_replies.not_in_channel_reply(run.job)
         finally:  # the run is queued, whether Slack takes the message now or later
             self._wake()
         return None

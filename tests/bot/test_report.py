@@ -13,7 +13,7 @@ from bot.report import iterations, plotted, suspects, timeline
 from bot.report.citations import MAX_LINES, cited_places
 from bot.report.matrix import MAX_ROWS, node_matrix
 from bot.report.page import MAX_FRAME, render_report
-from bot.report.time_axis import ticks
+from bot.report.plotted import ticks
 from core.job import Job, Manifest
 from core.logs.context import Excerpt, lines_around
 from core.model import Activity, ActivityLane, Diagnosis, FirstPlot, Line, Pictures, Series, StackBar

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ValidationError
 
+from bot.chat.endpoint_json import strict_schema
 from bot.chat.model import ChatMessage, ChatModel
 from bot.chat.model_choice import model_from
-from bot.chat.schema import strict_schema
 from bot.commandline.check.finding import CheckResult, CheckState, missing, off, ok
 from bot.commandline.output import patient_reader
 from bot.fetch.cluster import look_at_cluster

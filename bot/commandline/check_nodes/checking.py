@@ -3,11 +3,10 @@
 import sys
 from collections.abc import Mapping, Sequence
 
-from bot.commandline.check_nodes.filled_command import filled
 from bot.commandline.check_nodes.node_checks import ALL_PAIRS, BITS, Chosen, NodeChecks, Results
 from bot.commandline.check_nodes.node_file import fabrics_of, on_fabric
 from bot.commandline.check_nodes.pairs import Rounds, check_bits, gathers, judge_rounds, waves
-from bot.commandline.check_nodes.run import AT_ONCE, Node, each
+from bot.commandline.check_nodes.run import AT_ONCE, Node, each, filled
 from bot.commandline.check_nodes.sessions import Sessions
 from core.checks.catalogue import Check
 from core.checks.check_output import Reading, among, read_check

@@ -5,9 +5,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bot.commandline.check_nodes.filled_command import filled
 from bot.commandline.check_nodes.node_checks import ALL_PAIRS, BITS, PAIRS, Chosen, NodeChecks, Results
 from bot.commandline.check_nodes.node_file import fabrics_of
+from bot.commandline.check_nodes.run import filled
 from bot.commandline.check_nodes.verdicts import VERDICTS
 from bot.text.harmless import harmless
 from core.checks.check_verdict import CheckOutcome, too_many

@@ -12,10 +12,9 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import FORGET_AFTER_SECONDS, Dialect, DialectMemory, JsonMode
-from bot.chat.endpoint_json import EndpointAnswer, read_answer, read_usage
+from bot.chat.endpoint_json import EndpointAnswer, read_answer, read_usage, strict_schema
 from bot.chat.extract import json_object, visible
 from bot.chat.model import ModelTrouble, ModelUnavailable, Usage
-from bot.chat.schema import strict_schema
 from core.cache import MemoryCache
 
 JSON = st.recursive(

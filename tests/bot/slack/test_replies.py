@@ -64,7 +64,7 @@ def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
         ),
     )
     yield "failure", private_replies.failure_reply(Failure(f"It broke: {foreign}", "Ask again.", "X", "e-1"))
-    yield "not_in_channel", private_replies.not_in_channel_reply("Firstfault", foreign)
+    yield "not_in_channel", private_replies.not_in_channel_reply(foreign)
     yield "already", private_replies.already_reply(one, ADDRESS)
     yield "answered", private_replies.answered_reply(one, ADDRESS)
     yield "list", private_replies.list_reply((one, replace(one, status=Status.FAILED)), {one.id: ADDRESS})
@@ -152,7 +152,7 @@ def test_the_second_click_is_told_who_was_first() -> None:
 
 def test_the_invitation_can_be_copied() -> None:
     """Where the bot is not a member, the exact command is given."""
-    shown = "\n".join(strings(list(private_replies.not_in_channel_reply("Firstfault", "f07").blocks)))
+    shown = "\n".join(strings(list(private_replies.not_in_channel_reply("f07").blocks)))
 
     assert "`/invite @Firstfault`" in shown
     assert "`/diagnose f07`" in shown
