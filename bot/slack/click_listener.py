@@ -50,9 +50,7 @@ class ClickListener:
             act.CANCEL: self._cancel,
             act.AGAIN: self._again,
             act.DIAGNOSE: self._diagnose,
-            act.ANYWAY: partial(
-                self._diagnose, forced=True
-            ),  # a job that has not failed: it shall be seen all the same
+            act.ANYWAY: partial(self._diagnose, forced=True),  # a job that has not failed
             act.WATCH: self._watch,
             act.UNWATCH: self._unwatch,
             act.APPROVE: self._approve,

@@ -5,6 +5,7 @@ Telling is ``bot.slack.failed_jobs``, for channels that the settings name and fo
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bot.outgoing.errors import public_failure, whole_failure
@@ -32,28 +33,20 @@ SETTING = "FIRSTFAULT_FOLLOW_CHANNEL"
 _LOG = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
 class FollowRequests:
-    """Asking, ending and listing; only who may approve in a channel makes it be told."""
+    """Asking, ending and listing; only who may approve in a channel makes it be told.
 
-    def __init__(
-        self,
-        state: State,
-        posting: Posting,
-        people: People,
-        organisation: Organisation,
-        *,
-        rules: FollowRules,
-        open_jobs: Callable[[], JobSource],
-        wake: Callable[[], None],
-    ) -> None:
-        """rules: those of the settings, with the channels that they name. wake: somebody begins to follow."""
-        self._state = state
-        self._posting = posting
-        self._people = people
-        self._organisation = organisation
-        self._rules = rules
-        self._open_jobs = open_jobs
-        self._wake = wake
+    rules: those of the settings, with the channels that they name. wake: somebody begins to follow.
+    """
+
+    state: State
+    posting: Posting
+    people: People
+    organisation: Organisation
+    rules: FollowRules
+    open_jobs: Callable[[], JobSource]
+    wake: Callable[[], None]
 
     def serve(self, verb: Verb, request: RunRequest, once: Once) -> Message | None:
         """Do what is wished, each step once; what only the asker is told."""
@@ -66,52 +59,52 @@ class FollowRequests:
         if (objection := self._objection(request)) is not None:
             return objection
         follow_id, new = once("follow", lambda: self._added(request))
-        follow = self._state.follows.get(follow_id)
+        follow = self.state.follows.get(follow_id)
         if follow is None:  # somebody was faster to end it
             return not_followed_reply()
         if not new:
             return followed_already_reply(follow)
         try:
-            self._posting.once(follow.as_run(), BEGUN, begun_message(follow, self._rules.posts))
+            self.posting.once(follow.as_run(), BEGUN, begun_message(follow, self.rules.posts))
         except MayNotPost:
-            self._state.follows.end(follow.id)
+            self.state.follows.end(follow.id)
             return not_in_channel_reply(verb="follow")
         except PostPending:
             _LOG.info("%s: that it begins is not told", follow.id)  # that it is followed is what counts
-        self._wake()
+        self.wake()
         return None
 
     def unfollow(self, request: RunRequest, once: Once) -> Message:
         """Tell this channel no more; whoever asked for it, or may approve here, may end it."""
-        if request.channel in self._rules.channels():
+        if request.channel in self.rules.channels():
             return by_setting_reply()
         follow_id = once("which", lambda: self._of_channel(request))
         if not follow_id:
             return not_followed_reply()
-        follow = self._state.follows.get(follow_id)
+        follow = self.state.follows.get(follow_id)
         if follow is None:  # this request, or somebody else's, has ended it before
             return unfollowed_reply()
         asked = request.asked_by == follow.asked_by
-        if not asked and not self._people.may_approve(request.asked_by, request.channel):
-            return may_not_follow_reply(self._people.listed(request.channel))
+        if not asked and not self.people.may_approve(request.asked_by, request.channel):
+            return may_not_follow_reply(self.people.listed(request.channel))
         once("unfollow", lambda: self._ended(follow, request))
         return unfollowed_reply()
 
     def listed(self, request: RunRequest) -> Message:
         """Every channel of this workspace that is told."""
-        mine = [follow for follow in self._state.follows.all() if follow.team == request.team]
-        return list_reply(mine, sorted(self._rules.channels()))
+        mine = [follow for follow in self.state.follows.all() if follow.team == request.team]
+        return list_reply(mine, sorted(self.rules.channels()))
 
     def _objection(self, request: RunRequest) -> Message | None:
         """Why this channel cannot be told; None when it can."""
-        if request.channel in self._rules.channels():
+        if request.channel in self.rules.channels():
             return by_setting_reply()
-        if self._organisation.is_shared(request.channel):
+        if self.organisation.is_shared(request.channel):
             return shared_channel_reply()
-        if not self._people.may_approve(request.asked_by, request.channel):
-            return may_not_follow_reply(self._people.listed(request.channel))
+        if not self.people.may_approve(request.asked_by, request.channel):
+            return may_not_follow_reply(self.people.listed(request.channel))
         try:
-            self._open_jobs().job_ids()
+            self.open_jobs().job_ids()
         except FirstfaultError as error:
             _LOG.warning("the jobs cannot be followed: %s", error.message)
             return no_folder_reply(error)
@@ -119,24 +112,24 @@ class FollowRequests:
 
     def _added(self, request: RunRequest) -> list[Any]:
         """The id of the follow, and whether it is a new one."""
-        follow, new = self._state.follows.add(request.team, request.channel, request.asked_by)
+        follow, new = self.state.follows.add(request.team, request.channel, request.asked_by)
         if new:
             self._audit(request, "followed", follow)
         return [follow.id, new]
 
     def _of_channel(self, request: RunRequest) -> str:
-        follow = self._state.follows.of_channel(request.team, request.channel)
+        follow = self.state.follows.of_channel(request.team, request.channel)
         return follow.id if follow else ""
 
     def _ended(self, follow: Follow, request: RunRequest) -> bool:
-        ended = self._state.follows.end(follow.id)
+        ended = self.state.follows.end(follow.id)
         if ended:
             self._audit(request, "unfollowed", follow)
         return ended
 
     def _audit(self, request: RunRequest, what: str, follow: Follow) -> None:
         details = {"channel": request.channel}
-        self._state.audit.add(request.team, request.asked_by, what=what, target=follow.id, details=details)
+        self.state.audit.add(request.team, request.asked_by, what=what, target=follow.id, details=details)
 
 
 # --- what is said ---------------------------------------------------------------------------------------------------
