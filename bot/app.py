@@ -52,7 +52,7 @@ from sources.jobs import open_source
 
 DATABASE, REPORTS = "state.db", "reports"
 KEPT = timedelta(days=90)  # of runs; what was approved is in the library, who did it in the audit
-TIDY_EVERY = 6 * 3600.0  # seconds
+TIDY_EVERY = 6 * 3600.0  # seconds; chosen: what is dropped is 90 days old, so a quarter of a day late is nothing
 LATE, LATE_EVERY = timedelta(seconds=2), 1.0  # how old is what was left undone, and seconds between two looks
 # How late an edit may be done that a bot had sent when it died, perhaps after a newer one of another bot; and how far
 # before its own beginning the next bot looks for that.

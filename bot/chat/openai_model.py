@@ -30,8 +30,8 @@ from core.cache import ByteCache
 from core.errors import BadSettings
 from prompts import render
 
-TIMEOUT_SECONDS = 60.0
-RETRIES = 2
+TIMEOUT_SECONDS = 60.0  # as the setting FIRSTFAULT_MODEL_TIMEOUT, whose default it is
+RETRIES = 2  # as openai's own default (DEFAULT_MAX_RETRIES)
 _QUOTED = 200  # characters of what an endpoint says that go into an error
 _COMPLAINTS = (400, 415, 422, 501)  # what servers answer to a parameter that they do not know
 _LOG = logging.getLogger(__name__)

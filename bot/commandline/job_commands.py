@@ -24,7 +24,7 @@ from bot.text.harmless import harmless, storable
 from bot.text.wording import first_line
 from core.model import Scope
 
-DIAGNOSED, INCONCLUSIVE = 0, 1
+DIAGNOSED, INCONCLUSIVE = 0, 1  # exit codes, as docs/reference/command-line.md has them
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,8 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None] | None]:
         yield report
 
 
-_MAX_LINES, _MAX_LINE = 20, 1_000  # characters
+# Lines, and characters of one; chosen: import tells each mistake of a folder in a line of its own.
+_MAX_LINES, _MAX_LINE = 20, 1_000
 
 
 def print_error(error: FirstfaultError) -> None:

@@ -19,15 +19,15 @@ from bot.text.known_fault import KnownFault
 from bot.text.wording import counted
 from core.model import Confidence, Diagnosis, EventEvidence, Line, Role, Scope
 
-MAX_EVENTS = 8
+MAX_EVENTS = 8  # this and the next four are chosen so that an answer fits two screens; --html and --json have all
 MAX_SUSPECTS = 5
 MAX_CHECKS = 5
 MAX_WHY = 4
 MAX_METRICS = 4
 MAX_SHOWN = 2  # lines of a suspect: its own, and one of the others
-MAX_SENTENCE = 400
+MAX_SENTENCE = 400  # characters: five lines of the narrowest usual terminal
 _MAX_WIDTH = 110  # longer lines are hard to read
-_MIN_WIDTH = 40
+_MIN_WIDTH = 40  # columns; narrower ones would break every path and id
 _FULL_WIDTH = 80  # below it a quoted line may take a row more
 _SAME_FILE = 2  # further line numbers of one file that are shown
 _LABEL = 12  # columns of "Confidence  "

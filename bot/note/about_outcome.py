@@ -138,7 +138,7 @@ def _is_whole(about: ClaimSource, own: tuple[int, ...]) -> bool:
     )
 
 
-MAX_ITERATIONS = 3
+MAX_ITERATIONS = 3  # as plots mark (bot/report/iterations.py, MAX_MARKS)
 
 
 def claims_of_course(about: ClaimSource) -> Iterator[Claim]:

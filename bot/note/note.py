@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from bot.chat.model import Usage
 
 MAX_TEXT = 1_200  # characters; a pattern's cause is shown whole, and the longest of the library has 600
-MAX_CITES = 8
+MAX_CITES = 8  # chosen: a sentence that stands on more is about all of them
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=8)]

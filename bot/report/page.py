@@ -24,7 +24,7 @@ from bot.text.known_fault import KnownFault
 from core.logs.context import Excerpt, Place
 from core.model import Diagnosis, FirstPlot, Role, Scope, Stage
 
-MAX_SENTENCE = 1_000  # characters
+MAX_SENTENCE = 1_000  # characters; longer than any that core writes, so that only hostile text is cut
 MAX_EXPORT = 200_000  # characters of a file within the page; larger ones the command line writes
 MAX_FRAME = 300  # characters, with the indent
 _FOLDER = Path(__file__).parent

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from bot.text.wording import moment
+from bot.text.wording import SECOND, moment
 from core.model import Diagnosis, NodeBar, Series
 from core.naming import natural
 
-MAX_BARS, MAX_PANELS = 12, 4
+MAX_BARS, MAX_PANELS = 12, 4  # chosen: what is seen without scrolling
 _FIRST = ("time", "loss", "grad")
 _LARGEST = 1e30  # what is larger is as good as infinite, and no axis can hold it
 
@@ -36,11 +36,10 @@ def _place(name: str) -> int:
     return next((place for place, word in enumerate(_FIRST) if word in name.lower()), len(_FIRST))
 
 
-_SECOND = 1_000_000
 _STEPS = [
-    _SECOND * step for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
+    SECOND * step for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
 ]
-_DAY = 86_400 * _SECOND
+_DAY = 86_400 * SECOND
 
 
 def ticks(first: int, last: int, most: int) -> list[tuple[int, str]]:
@@ -50,5 +49,5 @@ def ticks(first: int, last: int, most: int) -> list[tuple[int, str]]:
     if not step:
         step = -(-span // (most * _DAY)) * _DAY
     times = range(-(-first // step) * step, last + 1, step)
-    style = "%H:%M:%S" if step < 60 * _SECOND else "%H:%M" if step < _DAY else "%m-%d"
+    style = "%H:%M:%S" if step < 60 * SECOND else "%H:%M" if step < _DAY else "%m-%d"
     return [(time, moment(time).strftime(style)) for time in times]

@@ -35,7 +35,7 @@ ROLE_MARKER = {Role.ROOT: "o", Role.PROPAGATED: "D", Role.TEARDOWN: "s", Role.BE
 POINTS = 72.0  # of an inch
 WIDE, NARROW = 6.9, 3.3  # inches of a plot: the page's column, a phone
 TEXT = 8.5  # points: 12 pixels on the page
-SMALL = 7.5
+SMALL = 7.5  # points: labels of axes; about 11 pixels on the page
 _RC: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],  # comes with matplotlib: the same on every machine
     "font.size": TEXT,

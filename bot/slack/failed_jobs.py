@@ -31,7 +31,7 @@ from sources.jobs import JobSource
 
 LOOK_SECONDS = 10.0  # between two looks at the jobs folder
 HEALTHY_SECONDS = 120.0  # a look at a slow bucket takes its time
-LEAVING_SECONDS = 6.0
+LEAVING_SECONDS = 6.0  # for a post that waits for Slack, as in inbox_readers.py
 HOUR = timedelta(hours=1)
 MAX_LISTED = 20  # jobs of a digest that are named
 TEAM = "team"  # the field of job.json that names whose job it is

@@ -28,7 +28,7 @@ from core.errors import FirstfaultError
 from sources.jobs import JobSource
 
 BEGUN = "begun"  # the post that says that a channel is told from now on
-MAX_LISTED = 20
+MAX_LISTED = 20  # lines; a longer list is not read
 SETTING = "FIRSTFAULT_FOLLOW_CHANNEL"
 _LOG = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ from faultlib.stats import Stats
 LISTED = 5  # lines of each list; the channels have the rest
 LOOKED_AT = 20  # answers that are read to find those that wait for a decision
 MAX_PROMPTS = 4  # docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts
-MAX_HEADLINE = 200  # characters
+MAX_HEADLINE = 200  # characters; four lines of a phone
 UNSEEN = "Its evidence and note stand in the thread. Approving makes of it a fault pattern that later answers name."
 _LOG = logging.getLogger(__name__)
 

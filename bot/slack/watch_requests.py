@@ -27,8 +27,8 @@ from sources.job_ids import check_job_id
 from sources.jobs import JobSource
 
 BEGUN = "begun"  # the post that says that a watch begins
-MAX_SAYS, MAX_LINE = 500, 300
-MAX_LISTED = 10
+MAX_SAYS, MAX_LINE = 500, 300  # characters; an alarm is read on a phone
+MAX_LISTED = 10  # lines, below those of the runs
 _TITLES = {
     LiveKind.SILENT: "has gone silent",
     LiveKind.HUNG: "makes no progress",

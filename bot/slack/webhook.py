@@ -13,7 +13,7 @@ from bot.state.answers import SavedAnswer
 from bot.state.runs import Run
 from core.errors import FirstfaultError
 
-TIMEOUT = 10.0  # seconds
+TIMEOUT = 10.0  # seconds for each read, as of Slack; door.py ends the whole after three times that
 _FOREVER = frozenset({400, 401, 403, 404, 405, 410, 413, 422})  # asking again would be answered the same
 _LOG = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from core.checks.links import Link
 
 _BUSY = ("nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader")
 _WHO = ("id", "-u")
-_LOOK_S = 20.0
+_LOOK_S = 20.0  # chosen: both answer in a second or two, nvidia-smi without persistence mode takes some more
 _IN_USE: Reading = CheckOutcome.UNKNOWN, "its GPUs are in use", None
 _NOT_ROOT: Reading = CheckOutcome.UNKNOWN, "it needs root there", None
 _ALONE = CheckOutcome.UNKNOWN, "a pair needs two idle nodes"

@@ -14,7 +14,7 @@ from core.checks.check_verdict import CheckOutcome, too_many
 from core.checks.links import Link
 
 SCHEMA: Final = "firstfault.checks/1"
-PASSED, NOT_PASSED = 0, 1
+PASSED, NOT_PASSED = 0, 1  # exit codes, as docs/reference/command-line.md has them
 
 
 def plan_of(wanted: NodeChecks, checks: Chosen, results: Results) -> list[str]:

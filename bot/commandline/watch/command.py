@@ -20,6 +20,7 @@ from bot.settings import Settings, load_settings
 from core.errors import FirstfaultError
 from core.live.findings import LiveFinding, LiveKind
 
+# Exit codes, as docs/reference/command-line.md has them; 130 is 128 and the number of SIGINT.
 COMPLETED, FAILED, INTERRUPTED = 0, 1, 130
 
 
