@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
 
 from bot.jobs.diagnoses import Diagnoses
 from bot.jobs.lease_keeper import TICK_SECONDS, EndReason, Lease, LeaseKeeper
@@ -19,9 +18,8 @@ from bot.jobs.questions import Questions
 from bot.jobs.run_files import RunFiles
 from bot.jobs.spare_child import SpareChild
 from bot.jobs.tasks import LOAD, TASKS
-from bot.jobs.work_context import Limits, WorkContext
+from bot.jobs.work_context import Limits, Work, WorkContext
 from bot.state.errors import StateUnavailable
-from bot.state.leases import Leases
 from bot.state.small_values import new_id
 from bot.state.state import State
 
@@ -31,22 +29,6 @@ TROUBLE_SECONDS = 5.0  # pause after an error, so that a full disk does not fill
 COUNT_SECONDS = 1.0  # between two looks at how many wait
 HEALTHY_SECONDS = 30.0  # the watch looks four times a second, and waits at most five for a locked state
 _LOG = logging.getLogger(__name__)
-
-
-class Work(Protocol):
-    """One kind of work: how it is claimed, carried out and told."""
-
-    task: str
-
-    @property
-    def leases(self) -> Leases:
-        """The leases of the table that its rows are in."""
-
-    def carry_out(self, lease: Lease) -> None:
-        """From claimed to told."""
-
-    def tell(self, lease: Lease) -> None:
-        """From concluded to told."""
 
 
 class Worker:
@@ -94,7 +76,9 @@ class Worker:
             tasks=tasks,
             spare=spare,
         )
-        self._diagnoses, self._questions, self._pictures = Diagnoses(context), Questions(context), Pictures(context)
+        self._diagnoses = Diagnoses(context, state.runs.leases)
+        self._questions = Questions(context, state.threads.leases)
+        self._pictures = Pictures(context, state.drawings.leases)
         self._spare = spare
         self._watch = LeaseKeeper(self.owner, state.clock, state.runs.cancelled)
         self._stopping = threading.Event()
