@@ -92,7 +92,7 @@ class Diagnoses(Work):
 
     def _end(self, run: Run, lease: Lease, heard: _Heard, process: ChildProcess) -> None:
         """What it comes to, in the order of what counts most."""
-        what, seconds = f"The {_NOUNS[run.task]} of {run.job}", self._context.limits.run_seconds
+        what = f"The {_NOUNS[run.task]} of {run.job}"
         if lease.why is EndReason.LOST:
             return
         if heard.complete:
