@@ -3,14 +3,12 @@
 import json
 import logging
 import socket
-import threading
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from benchmarks.support.patience import PATIENCE
 from bot.chat.call_limit import CallLimit
 from bot.chat.model import ChatMessage, ModelTrouble, ModelUnavailable, Usage
 from bot.chat.openai_model import OpenAIModel
@@ -19,14 +17,12 @@ from core.errors import BadSettings
 from tests.bot.chat.conftest import KEY, Connect
 from tests.support.model_endpoint import (
     Play,
-    Visitor,
     drips,
     fails,
     hangs,
     hangs_up,
     only,
     overflows,
-    playing,
     says,
     sends,
 )
@@ -345,37 +341,6 @@ def test_no_text_of_a_log_stops_a_request(connect: Connect) -> None:
     model.answer([ChatMessage("user", "\x00\x1b[2J $evidence \udcff é")], max_tokens=50)
 
     assert endpoint.heard[0]["messages"][0]["content"] == "\x00\x1b[2J $evidence \\udcff é"
-
-
-def test_no_more_calls_than_allowed_run_at_once() -> None:
-    """Models share one limit, whatever their endpoints: the call beyond it does not reach a server."""
-    arrived, go_on = threading.Barrier(3, timeout=PATIENCE), threading.Event()
-
-    def wait(visitor: Visitor) -> None:
-        arrived.wait()
-        go_on.wait(timeout=PATIENCE)
-        says("Yes.")(visitor)
-
-    gate, replies = CallLimit(2, waiting=0), []
-    with playing(wait) as here, playing(wait) as there:
-        models = [OpenAIModel("toy", endpoint.url, gate=gate, retries=0) for endpoint in (here, there)]
-        threads = [
-            threading.Thread(
-                target=lambda it=model: replies.append(it.answer(QUESTION, max_tokens=5).text), daemon=True
-            )
-            for model in models
-        ]
-        for thread in threads:
-            thread.start()
-        arrived.wait()
-        third = trouble_of(models[0])
-        go_on.set()
-        for thread in threads:
-            thread.join()
-        for model in models:
-            model.close()
-
-    assert (third.kind, replies, len(here.heard)) == (ModelTrouble.BUSY, ["Yes.", "Yes."], 1)
 
 
 def test_a_call_leaves_one_line_in_the_log(connect: Connect, caplog: pytest.LogCaptureFixture) -> None:

@@ -10,12 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, StringConstraints
 
+from benchmarks.support.patience import PATIENCE
 from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import FORGET_AFTER_SECONDS, Dialect, DialectMemory, JsonMode
 from bot.chat.endpoint_json import EndpointAnswer, read_answer, read_usage, strict_schema
 from bot.chat.extract import json_object, visible
-from bot.chat.model import ModelTrouble, ModelUnavailable, Usage
+from bot.chat.model import ChatMessage, ModelTrouble, ModelUnavailable, Usage
+from bot.chat.openai_model import OpenAIModel
 from core.cache import MemoryCache
+from tests.support.model_endpoint import Visitor, playing, says
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -191,3 +194,33 @@ def test_whatever_a_server_sends_can_be_read(raw: Any, key: str) -> None:
 def test_tokens_that_make_no_sense_count_as_none(counts: object) -> None:
     """A sum of costs is never made of texts or negative numbers."""
     assert read_usage(counts) == Usage()
+
+
+def test_no_more_calls_than_allowed_run_at_once() -> None:
+    """Models share one limit, whatever their endpoints: the call beyond it does not reach a server."""
+    arrived, go_on = threading.Barrier(3, timeout=PATIENCE), threading.Event()
+
+    def wait(visitor: Visitor) -> None:
+        arrived.wait()
+        go_on.wait(timeout=PATIENCE)
+        says("Yes.")(visitor)
+
+    gate, replies, asked = CallLimit(2, waiting=0), [], [ChatMessage("user", "E1: link down")]
+    with playing(wait) as here, playing(wait) as there:
+        models = [OpenAIModel("toy", endpoint.url, gate=gate, retries=0) for endpoint in (here, there)]
+        threads = [
+            threading.Thread(target=lambda it=model: replies.append(it.answer(asked, max_tokens=5).text), daemon=True)
+            for model in models
+        ]
+        for thread in threads:
+            thread.start()
+        arrived.wait()
+        with pytest.raises(ModelUnavailable) as caught:
+            models[0].answer(asked, max_tokens=5)
+        go_on.set()
+        for thread in threads:
+            thread.join()
+        for model in models:
+            model.close()
+
+    assert (caught.value.kind, replies, len(here.heard)) == (ModelTrouble.BUSY, ["Yes.", "Yes."], 1)
