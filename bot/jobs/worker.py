@@ -61,9 +61,9 @@ class Worker:
         self.owner = f"{new_id('w')}-{os.getpid()}"
         self._limits = limits or Limits()
         self._counters = counters or NoCounters()
-        surroundings, home = os.environ if environment is None else environment, RunFiles(files)
+        child_environment, home = os.environ if environment is None else environment, RunFiles(files)
         loading = tasks.get(LOAD, "") if self._limits.spare else ""
-        spare = SpareChild(loading, temporary=home.spare, environment=surroundings) if loading else None
+        spare = SpareChild(loading, temporary=home.spare, environment=child_environment) if loading else None
         context = WorkContext(
             state=state,
             listener=listener,
@@ -71,7 +71,7 @@ class Worker:
             files=home,
             limits=self._limits,
             owner=self.owner,
-            environment=surroundings,
+            environment=child_environment,
             version=version,
             tasks=tasks,
             spare=spare,

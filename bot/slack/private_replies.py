@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.outgoing.errors import Failure, public_failure, whole_failure
+from bot.outgoing.errors import public_failure, whole_failure
 from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, actions, button, menu, section
 from bot.slack.text import code, day, fallback, link, literal, moment, person, prose
@@ -91,11 +91,6 @@ def not_failed_reply(job: str, *, runs: bool) -> Message:
         return Message(fallback(f"{job} is still running.", MAX_TELLING), section(body) + actions(watch, anyway))
     body = f"{code(job, 128)} completed: there is nothing to diagnose."
     return Message(fallback(f"{job} completed: nothing to diagnose.", MAX_TELLING), section(body) + actions(anyway))
-
-
-def failure_reply(failure: Failure) -> Message:
-    """Something broke on our side."""
-    return Message(fallback(failure.message, MAX_TELLING), section(*failure_lines(failure)))
 
 
 def not_in_channel_reply(job: str = "", *, verb: str = "") -> Message:

@@ -21,9 +21,9 @@ from bot.slack.parent_message import AnswerContent, ProgressStep, answer_message
 from bot.slack.posting import BlocksRefused, MayNotPost, Posting
 from bot.slack.thread import (
     details_message,
+    failure_message,
     faults_message,
     history_comment,
-    no_reply_message,
     reply_message,
     report_comment,
 )
@@ -118,7 +118,7 @@ class RunMessages:
         """Why there is none."""
         run = self._state.runs.get(question.run)
         if run is not None:
-            self._reply(run, question, no_reply_message(failure))
+            self._reply(run, question, failure_message(failure))
 
     # --- the parent message ---
 

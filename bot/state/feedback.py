@@ -1,4 +1,4 @@
-"""Whether an answer was useful: one voice a person and run, the last one counts."""
+"""Whether an answer was useful: one vote a person and run, the last one counts."""
 
 from dataclasses import dataclass
 

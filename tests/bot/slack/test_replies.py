@@ -63,7 +63,7 @@ def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
             NoLogs(f"Job {foreign} has no log files.", "Log files belong into logs/."), ("f07",)
         ),
     )
-    yield "failure", private_replies.failure_reply(Failure(f"It broke: {foreign}", "Ask again.", "X", "e-1"))
+    yield "failure", failure_message(Failure(f"It broke: {foreign}", "Ask again.", "X", "e-1"))
     yield "not_in_channel", private_replies.not_in_channel_reply(foreign)
     yield "already", private_replies.already_reply(one, ADDRESS)
     yield "answered", private_replies.answered_reply(one, ADDRESS)
