@@ -11,6 +11,7 @@ import pytest
 from bot.outgoing.errors import Failure
 from bot.slack import actions, private_replies
 from bot.slack.blocks import MAX_JSON, Message, json_size
+from bot.slack.thread import failure_message
 from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
 from bot.state.small_values import Status
