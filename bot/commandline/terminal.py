@@ -19,7 +19,8 @@ from bot.text.known_fault import KnownFault
 from bot.text.wording import counted
 from core.model import Confidence, Diagnosis, EventEvidence, Line, Role, Scope
 
-MAX_EVENTS = 8  # this and the next four are chosen so that an answer fits two screens; --html and --json have all
+# Chosen so that an answer fits two screens; --html and --json have all.
+MAX_EVENTS = 8
 MAX_SUSPECTS = 5
 MAX_CHECKS = 5
 MAX_WHY = 4

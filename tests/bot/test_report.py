@@ -208,6 +208,7 @@ def test_stacks_are_bars_as_wide_as_processes_stand_in_them() -> None:
     assert '<pre class="stacks"' in source
 
 
+@pytest.mark.slow
 def test_who_fell_silent_is_shown_first_where_that_was_found() -> None:
     """Of a hang the heat map comes before all else, of a slow job its pace; of others neither."""
     fault = diagnoses.node_fault()
