@@ -95,7 +95,7 @@ class ClickListener:
             except SlackApiError as error:
                 if error_of(error) not in _TOO_LATE:
                     raise
-                return private_replies.too_late_reply()
+                return private_replies.TOO_LATE
             self._context.client.views_update(view_id=opened["id"], hash=opened["hash"], view=look(value, user))
             return None
 
@@ -129,7 +129,7 @@ class ClickListener:
         """End a watch, wherever it was asked for."""
         watch = self._context.state.watches.get(str(value))
         if watch is None or watch.team != body["team"]:
-            return private_replies.gone_reply()
+            return private_replies.GONE
         request = RunRequest(watch.job, watch.team, watch.channel, body["user"], Trigger.COMMAND)
         return self._context.requests.serve(ParsedCommand(Verb.UNWATCH, watch.job), request, once)
 
@@ -159,7 +159,7 @@ class ClickListener:
         """One of the two thumbs; the last one of a person counts."""
         click = act.read_useful(value)
         self._context.state.feedback.give(click.run, body["user"], useful=click.useful)
-        return private_replies.thanks_reply()
+        return private_replies.THANKS
 
     def _fits(self, value: object, body: Payload, _once: Once) -> Message | None:
         """Whether a known fault was it; the last word of a person counts, so that twice is once."""
@@ -169,7 +169,7 @@ class ClickListener:
         draft = self._context.approvals.draft(click.run)
         form = read_edit(body["view"], draft.diagnosis, draft.guesses) if draft else None
         if form is None or isinstance(form, FieldErrors):
-            return private_replies.gone_reply()  # it was there a moment ago
+            return private_replies.GONE  # it was there a moment ago
         return self._context.approvals.approve(click, body["user"], once, edited=form, draft=draft)
 
     def _rejected(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
@@ -186,7 +186,7 @@ class ClickListener:
             return barred
         draft = self._context.approvals.draft(click.run)
         if draft is None:
-            return message_modal("Edit the note", private_replies.gone_reply().text)
+            return message_modal("Edit the note", private_replies.GONE.text)
         if draft.revision != click.revision:
             return message_modal("Edit the note", "The note was changed meanwhile.", "The message has the new one.")
         return edit_modal(click.run, click.revision, draft.diagnosis, draft.form, draft.guesses)
@@ -197,7 +197,7 @@ class ClickListener:
             return barred
         draft = self._context.approvals.draft(click.run)
         if draft is None:
-            return message_modal("Reject the note", private_replies.gone_reply().text)
+            return message_modal("Reject the note", private_replies.GONE.text)
         return reject_modal(click.run, click.revision, draft.run.job)
 
     def _explain_view(self, value: object, user: str) -> dict[str, Any]:
@@ -206,9 +206,9 @@ class ClickListener:
             return message_modal(title, barred.text)
         draft = self._context.approvals.draft(click.run)
         if draft is None:
-            return message_modal(title, private_replies.gone_reply().text)
+            return message_modal(title, private_replies.GONE.text)
         if not self._context.approvals.unexplained(click.run, user):
-            decided = self._context.approvals.decided(click.run) or private_replies.taken_back_reply()
+            decided = self._context.approvals.decided(click.run) or private_replies.TAKEN_BACK
             return message_modal(title, decided.text, "Only who approved it says how, and once.")
         return explain_modal(click.run, click.revision, draft.run.job)
 
@@ -217,7 +217,7 @@ class ClickListener:
         answer = self._context.state.runs.answer(click.run)
         evidence = find_evidence(cleaned(answer.diagnosis), click.evidence) if answer and answer.diagnosis else None
         if answer is None or answer.diagnosis is None or evidence is None:
-            return message_modal("Raw lines", private_replies.gone_reply().text)
+            return message_modal("Raw lines", private_replies.GONE.text)
         return lines_modal(click.run, evidence, read_citations(answer.diagnosis, evidence, self._context.open_jobs))
 
     def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from bot.slack.failed_jobs import FollowRules
 from bot.slack.organisation import Organisation
 from bot.slack.people import People
 from bot.slack.posting import MayNotPost, Posting, PostPending
-from bot.slack.private_replies import not_in_channel_reply, shared_channel_reply
+from bot.slack.private_replies import SHARED_CHANNEL, not_in_channel_reply
 from bot.slack.text import conversation, moment, person
 from bot.slack.thread import failure_lines
 from bot.state.follows import Follow
@@ -61,7 +61,7 @@ class FollowRequests:
         follow_id, new = once("follow", lambda: self._added(request))
         follow = self.state.follows.get(follow_id)
         if follow is None:  # somebody was faster to end it
-            return not_followed_reply()
+            return NOT_FOLLOWED
         if not new:
             return followed_already_reply(follow)
         try:
@@ -77,18 +77,18 @@ class FollowRequests:
     def unfollow(self, request: RunRequest, once: Once) -> Message:
         """Tell this channel no more; whoever asked for it, or may approve here, may end it."""
         if request.channel in self.rules.channels():
-            return by_setting_reply()
+            return SET_BY_SETTINGS
         follow_id = once("which", lambda: self._of_channel(request))
         if not follow_id:
-            return not_followed_reply()
+            return NOT_FOLLOWED
         follow = self.state.follows.get(follow_id)
         if follow is None:  # this request, or somebody else's, has ended it before
-            return unfollowed_reply()
+            return NOT_FOLLOWED_ANY_MORE
         asked = request.asked_by == follow.asked_by
         if not asked and not self.people.may_approve(request.asked_by, request.channel):
             return may_not_follow_reply(self.people.listed(request.channel))
         once("unfollow", lambda: self._ended(follow, request))
-        return unfollowed_reply()
+        return NOT_FOLLOWED_ANY_MORE
 
     def listed(self, request: RunRequest) -> Message:
         """Every channel of this workspace that is told."""
@@ -98,9 +98,9 @@ class FollowRequests:
     def _objection(self, request: RunRequest) -> Message | None:
         """Why this channel cannot be told; None when it can."""
         if request.channel in self.rules.channels():
-            return by_setting_reply()
+            return SET_BY_SETTINGS
         if self.organisation.is_shared(request.channel):
-            return shared_channel_reply()
+            return SHARED_CHANNEL
         if not self.people.may_approve(request.asked_by, request.channel):
             return may_not_follow_reply(self.people.listed(request.channel))
         try:
@@ -134,6 +134,18 @@ class FollowRequests:
 
 # --- what is said ---------------------------------------------------------------------------------------------------
 
+# What the settings name, nobody in Slack begins or ends.
+SET_BY_SETTINGS = Message(
+    "The settings name this channel.",
+    section(f"This channel is told of jobs that fail because whoever runs me has set `{SETTING}`: they can change it."),
+)
+_NOT_TOLD = "This channel is not told of jobs that fail."
+NOT_FOLLOWED = Message(_NOT_TOLD, section(f"{_NOT_TOLD} `{act.COMMAND} follow` begins that."))
+NOT_FOLLOWED_ANY_MORE = Message(
+    "This channel is not told of jobs that fail any more.",
+    section("This channel is not told of jobs that fail any more."),
+)
+
 
 def begun_message(follow: Follow, posts: int) -> Message:
     """The channel knows what will come, how much of it, and who wanted it."""
@@ -142,12 +154,6 @@ def begun_message(follow: Follow, posts: int) -> Message:
         f" at most {counted(posts, 'post')} an hour, then a digest. `{act.COMMAND} unfollow` ends it."
     )
     return Message("I follow the jobs folder here.", section(body))
-
-
-def by_setting_reply() -> Message:
-    """What the settings name, nobody in Slack begins or ends."""
-    body = f"This channel is told of jobs that fail because whoever runs me has set `{SETTING}`: they can change it."
-    return Message("The settings name this channel.", section(body))
 
 
 def may_not_follow_reply(listed: str) -> Message:
@@ -170,18 +176,6 @@ def followed_already_reply(follow: Follow) -> Message:
     """The reply to who asks for what the channel is told already."""
     body = f"This channel is told already, since {moment(follow.asked_at)}: {person(follow.asked_by)} asked for it."
     return Message("This channel is told already.", section(body))
-
-
-def not_followed_reply() -> Message:
-    """There is nothing to end."""
-    body = f"This channel is not told of jobs that fail. `{act.COMMAND} follow` begins that."
-    return Message("This channel is not told of jobs that fail.", section(body))
-
-
-def unfollowed_reply() -> Message:
-    """The private answer to who ended it."""
-    body = "This channel is not told of jobs that fail any more."
-    return Message(body, section(body))
 
 
 def list_reply(follows: Sequence[Follow], by_setting: Sequence[str]) -> Message:

@@ -52,7 +52,7 @@ class Objections:
         if isinstance(form, FieldErrors):
             return form.response()
         if draft is None or form is None or newest is None:
-            return _instead(message_modal("Edit the note", private_replies.gone_reply().text))
+            return _instead(message_modal("Edit the note", private_replies.GONE.text))
         if self._context.state.drafts.decision(click.run) is not None:
             return FieldErrors({TITLE: DECIDED}).response()
         if draft.revision != click.revision:
@@ -67,7 +67,7 @@ class Objections:
         if isinstance(reason, FieldErrors):
             return reason.response()
         if draft is None or newest is None:
-            return _instead(message_modal("Reject the note", private_replies.gone_reply().text))
+            return _instead(message_modal("Reject the note", private_replies.GONE.text))
         if self._context.state.drafts.decision(click.run) is not None:
             return FieldErrors({REASON: DECIDED}).response()
         if draft.revision != click.revision:

@@ -71,7 +71,7 @@ class Requests:
             case Verb.DIAGNOSE:
                 return self.diagnose(request, once) if request.job else private_replies.usage_reply(self.failed_jobs())
             case Verb.HELP:
-                return private_replies.help_reply()
+                return private_replies.HELP
             case Verb.LIST:
                 return self._list(request)
             case Verb.STATUS:
@@ -133,16 +133,16 @@ class Requests:
 
     def history(self, request: RunRequest, once: Once) -> Message | None:
         """Queue the history of a run of training: told anew each time, for attempts come; the child knows its jobs."""
-        return self._queued(request, once, forced=True) if request.job else private_replies.which_run_reply()
+        return self._queued(request, once, forced=True) if request.job else private_replies.WHICH_RUN
 
     def _queued(self, request: RunRequest, once: Once, *, forced: bool) -> Message | None:
         """Queue what may be asked for, and show it; or say where it is already."""
         if self.organisation.is_shared(request.channel):
-            return private_replies.shared_channel_reply()
+            return private_replies.SHARED_CHANNEL
         run_id, new = once("ask", lambda: self._ask(request, forced=forced))
         run = self.state.runs.get(run_id)
         if run is None:
-            return private_replies.gone_reply()
+            return private_replies.GONE
         if not new:
             reply_of = private_replies.already_reply if run.status.active else private_replies.answered_reply
             return reply_of(run, self.address(run))
@@ -158,7 +158,7 @@ class Requests:
         """Run a diagnosis anew."""
         run = self.state.runs.get(run_id)
         if run is None:
-            return private_replies.gone_reply()
+            return private_replies.GONE
         request = RunRequest(run.job, run.team, run.channel, user, Trigger.MESSAGE, run.thread_ts, run.task)
         ask = self.history if run.task is Task.HISTORY else partial(self.diagnose, forced=True)
         return ask(request, once)
@@ -167,7 +167,7 @@ class Requests:
         """End a run; only who asked for it, or an approver, may."""
         run = self.state.runs.get(run_id)
         if run is None:
-            return private_replies.gone_reply()
+            return private_replies.GONE
         if user != run.asked_by and not self.people.may_approve(user, run.channel):
             return private_replies.not_yours_reply(run)
         if once("cancel", lambda: self._cancelled(run_id, user)):
@@ -215,7 +215,7 @@ class Requests:
         if not request.job:
             return private_replies.usage_reply()
         if command.verb is Verb.WATCH and self.organisation.is_shared(request.channel):
-            return private_replies.shared_channel_reply()
+            return private_replies.SHARED_CHANNEL
         try:
             do = self.watching.watch if command.verb is Verb.WATCH else self.watching.unwatch
             return do(request, once)

@@ -52,7 +52,7 @@ def known_kind(foreign: str) -> Entry:
 
 def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
     one = run(job=foreign)
-    yield "help", private_replies.help_reply()
+    yield "help", private_replies.HELP
     yield "usage", private_replies.usage_reply(("f07", "1437825", foreign))
     yield (
         "unknown_job",
@@ -78,13 +78,13 @@ def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
     yield "nothing_to_cancel", private_replies.nothing_to_cancel_reply(foreign)
     yield "not_yours", private_replies.not_yours_reply(one)
     yield "not_approver", private_replies.not_approver_reply(f"<@U0ADA>, ada@example.org, @oncall, {foreign}")
-    yield "no_approvers", private_replies.no_approvers_reply()
+    yield "no_approvers", private_replies.NO_APPROVERS
     yield "join", private_replies.join_reply(one, 2, known_kind(foreign))
     yield "decided", private_replies.decided_reply(APPROVED)
     yield "stale", private_replies.stale_reply(StaleRevision(seen=1, revision=2, by="U0BOB", at=AT))
-    yield "nothing_to_undo", private_replies.nothing_to_undo_reply()
-    yield "gone", private_replies.gone_reply()
-    yield "thanks", private_replies.thanks_reply()
+    yield "nothing_to_undo", private_replies.NOTHING_TO_UNDO
+    yield "gone", private_replies.GONE
+    yield "thanks", private_replies.THANKS
 
 
 @pytest.mark.parametrize(("name", "message"), [*messages(), *messages(EVIL), *messages(""), *messages("x" * 9_000)])
