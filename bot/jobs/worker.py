@@ -104,10 +104,6 @@ class Worker:
         with self._news:
             self._news.notify_all()
 
-    def busy(self) -> tuple[str, ...]:
-        """The ids of what is worked on now."""
-        return tuple(lease.id for lease in self._watch.held())
-
     def healthy(self) -> bool:
         """Whether all threads live and the watch has looked lately."""
         alive = all(thread.is_alive() for thread in (self._watcher, *self._slots))

@@ -131,11 +131,6 @@ class Runs:
         """The run as it is now."""
         return next(self._select("id = ?", run_id), None)
 
-    def latest(self, team: str, channel: str, job: str) -> Run | None:
-        """The newest diagnosis of this job in this channel, whatever became of it."""
-        where = "team = ? AND channel = ? AND job = ? AND task = 'diagnose'"
-        return next(self._select(where, team, channel, job), None)
-
     def active(self, team: str, channel: str | None = None) -> tuple[Run, ...]:
         """What waits or runs, oldest first."""
         found = self._select("status IN ('queued', 'running') AND " + _PLACE, team, channel, channel)
