@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bot.jobs.diagnoses import Diagnoses
 from bot.jobs.lease_keeper import TICK_SECONDS, EndReason, Lease, LeaseKeeper
-from bot.jobs.listener import Counters, Listener, NoCounters
+from bot.jobs.listener import Counters, Listener
 from bot.jobs.pictures import Pictures
 from bot.jobs.questions import Questions
 from bot.jobs.run_files import RunFiles
@@ -40,8 +40,8 @@ class Worker:
         listener: Listener,
         *,
         files: Path,
+        counters: Counters,
         limits: Limits | None = None,
-        counters: Counters | None = None,
         environment: Mapping[str, str] | None = None,
         tasks: Mapping[str, str] = TASKS,
         version: str = "",
@@ -52,15 +52,15 @@ class Worker:
             state: where runs and questions come from.
             listener: who is told.
             files: folder for the reports of runs.
-            limits: how much at a time, and how long.
             counters: who counts.
+            limits: how much at a time, and how long.
             environment: of the children; None: this process' own. Slack's tokens are taken out.
             tasks: what children do; another table is for tests.
             version: of this program, for the reports.
         """
         self.owner = f"{new_id('w')}-{os.getpid()}"
         self._limits = limits or Limits()
-        self._counters = counters or NoCounters()
+        self._counters = counters
         child_environment, home = os.environ if environment is None else environment, RunFiles(files)
         loading = tasks.get(LOAD, "") if self._limits.spare else ""
         spare = SpareChild(loading, temporary=home.spare, environment=child_environment) if loading else None
