@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from bot.ask.question import Question, read_question
 from bot.ask.subject import Subject
 from core.diagnose import diagnose_parsed
 from core.parsed import parse_job
-from tests.support.jobs import example, job
+from tests.support.jobs import job
 
 NODES = ("gpu01", "gpu02", "gpu03")
 
@@ -27,10 +25,3 @@ def steps(last: int, *, said: str = "step {step} loss {loss}") -> str:
     return "".join(
         f"2026-11-20T10:00:{step:02}Z {said.format(step=step, loss=9 - step / 10)}\n" for step in range(1, last + 1)
     )
-
-
-@pytest.fixture(scope="module")
-def broken() -> Subject:
-    """Job f07, whose gpu018 lost its link."""
-    parsed = parse_job(example("f07"), (example("s01"),), cache=None, workers=1, progress=None)
-    return Subject(parsed, diagnose_parsed(parsed))
