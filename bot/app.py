@@ -52,7 +52,7 @@ from sources.jobs import open_source
 
 DATABASE, REPORTS = "state.db", "reports"
 KEPT = timedelta(days=90)  # of runs; what was approved is in the library, who did it in the audit
-TIDY_EVERY = 6 * 3600.0  # seconds
+TIDY_EVERY = 6 * 3600.0  # seconds; chosen: what is dropped is 90 days old, so a quarter of a day late is nothing
 LATE, LATE_EVERY = timedelta(seconds=2), 1.0  # how old is what was left undone, and seconds between two looks
 # How late an edit may be done that a bot had sent when it died, perhaps after a newer one of another bot; and how far
 # before its own beginning the next bot looks for that.
@@ -82,8 +82,8 @@ class Bot:
         identity = who_am_i(self._client)
         self.state: State = open_state(settings.state / DATABASE, lease=lease)
         self._files = RunFiles(settings.state / REPORTS)
-        self._impatient = make_client(token, settings.slack_api_url, tries=1)
-        self._posting = Posting(self._impatient, self.state.posts)
+        self._one_try = make_client(token, settings.slack_api_url, tries=1)
+        self._posting = Posting(self._one_try, self.state.posts)
         self._run_messages = RunMessages(
             self._posting, self.state, version=version, metrics=self.metrics, webhook=webhook_of(settings)
         )
@@ -101,8 +101,8 @@ class Bot:
             version=version,
             tasks=tasks,
         )
-        unhurried = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.watch_posts)
-        watch_requests = self._make_watch_requests(unhurried)
+        watch_posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.watch_posts)
+        watch_requests = self._make_watch_requests(watch_posting)
         self._watch_service = WatchService(self.state, watch_requests, wake=self.worker.wake)
         watch_requests.wake = self._watch_service.wake
         self._follow_rules = self._make_follow_rules(identity)
@@ -211,7 +211,7 @@ class Bot:
     def _make_follow_requests(self) -> FollowRequests:
         return FollowRequests(
             self.state,
-            Posting(self._impatient, self.state.follow_posts),
+            Posting(self._one_try, self.state.follow_posts),
             self._people,
             self._organisation,
             rules=self._follow_rules,
@@ -241,7 +241,7 @@ class Bot:
             client=self._client,
             open_jobs=self._open_jobs,
             wake=self.worker.wake,
-            heard=Thinking(self._impatient, self._posting, self.state.runs.get).show,
+            heard=Thinking(self._one_try, self._posting, self.state.runs.get).show,
             me=str(identity.bot_user_id or ""),
             alert_channels=_ids(self._settings.alert_channels),
         )

@@ -12,14 +12,13 @@ from bot.ask.job_outcome import outcome_of
 from bot.ask.model_intent import Turn
 from bot.ask.neighbours import Neighbours
 from bot.ask.subject import Subject
-from bot.chat.model import OnText
 from bot.chat.model_choice import model_from
 from bot.fetch.attempts import earlier_attempts
 from bot.fetch.cache import FolderCache
 from bot.fetch.jobs import Inputs, Progress, Request, fetch_inputs
 from bot.library.session import known_so_far, library_session
+from bot.note.about_outcome import Outcome
 from bot.note.note import Note
-from bot.note.outcome import Outcome
 from bot.note.write import write_note
 from bot.outgoing.clean import cleaned, cleaned_excerpts
 from bot.outgoing.redact import Redactor
@@ -76,7 +75,7 @@ def investigate(
     return Answer(parsed.job, replace(diagnosis, skipped=skipped), known, outcome=outcome_of(parsed, diagnosis))
 
 
-def draft(answer: Answer, settings: Settings, *, use_model: bool = True, on_text: OnText | None = None) -> Answer:
+def draft(answer: Answer, settings: Settings, *, use_model: bool = True) -> Answer:
     """The answer with its note: true claims in the order of the settings' model, or of code."""
     try:
         model = model_from(settings) if use_model else None
@@ -84,9 +83,7 @@ def draft(answer: Answer, settings: Settings, *, use_model: bool = True, on_text
         note = write_note(answer.diagnosis, answer.known, outcome=answer.outcome)
         return replace(answer, note=note.model_copy(update={"unavailable": trouble.message}))
     redact = settings.redact_addresses
-    note = write_note(
-        answer.diagnosis, answer.known, model, outcome=answer.outcome, redact_addresses=redact, on_text=on_text
-    )
+    note = write_note(answer.diagnosis, answer.known, model, outcome=answer.outcome, redact_addresses=redact)
     return replace(answer, note=note)
 
 

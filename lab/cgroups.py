@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
-PERIOD_US = 100_000
+PERIOD_US = 100_000  # the kernel's default (Documentation/scheduler/sched-bwc.rst)
 PATIENCE = 30  # tenths of a second
 
 

@@ -13,7 +13,7 @@ from lab.model import Site
 from lab.settings import SLURM
 
 PROGRAMS = Path(__file__).parent / "programs"
-SHARDS, DOCUMENTS = 16, 60
+SHARDS, DOCUMENTS = 16, 60  # chosen: small enough to be made anew for each lab
 VOCABULARY = {letter: index + 1 for index, letter in enumerate("abcdefghijklmnopqrstuvwxyz .,;'-éüñ")}
 WORDS = "the model of a rank node step loss token data layer and in to with café über señor train".split()  # noqa: SIM905
 

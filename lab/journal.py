@@ -17,7 +17,7 @@ from lab.model import Site
 JOURNALD = Path("/lib/systemd/systemd-journald")
 CONFIGURATION = "[Journal]\nStorage=volatile\nReadKMsg=no\nAudit=no\nRateLimitBurst=0\nForwardToSyslog=no\n"
 TAG = "torchrun"
-UP_S = 10.0
+UP_S = 10.0  # chosen, with room for a busy machine
 
 
 def available() -> bool:

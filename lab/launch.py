@@ -8,7 +8,7 @@ from lab.model import Site
 from lab.settings import MEGALITE
 
 LOOK_S = "0.5"  # between looks of torchrun at its workers
-RENDEZVOUS_PORT = 29400
+RENDEZVOUS_PORT = 29400  # torchrun's own default (torch.distributed.run)
 INIT_S = 25  # time-out of the set-up
 SUPERVISED = """[supervisord]
 nodaemon=true

@@ -16,7 +16,7 @@ from lab.settings import MEGALITE, SETTINGS, SLURM, Settings
 FAILED, COMPLETED, CANCELLED = "FAILED", "COMPLETED", "CANCELLED"
 NETNS, MEMORY, CPU, COMPILER = "netns", "memory", "cpu", "compiler"  # what a kind may need
 ENDLESS = 4000  # iterations of a job that is ended from outside
-MASTER_PORT = 29500
+MASTER_PORT = 29500  # torch's own default (torch.distributed.run)
 PATIENT_S, COLLECTIVE_S = 1800, 12  # time-outs of collectives: none that matters, and one that ends a hang
 
 

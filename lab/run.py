@@ -20,7 +20,7 @@ from lab.slurm import CONTROLLER, SlurmJob
 
 STOPPING = threading.Event()  # set when the lab is interrupted: every job ends and cleans up
 GUARD_S = 400.0  # should nothing end it
-POLL_S = 0.15
+POLL_S = 0.15  # chosen: finer than any clock in a log that shows whole seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ TRAINER = Program(
     "run_clm.py", "llama-tiny", "transformers", {"hidden_size": 64}, frozenset({EVALUATION, SAVES, RESUMES}),
     ("transformers",),
 )  # fmt: skip
-TINY: dict[str, object] = {"hidden": 64, "layers": 2, "length": 48}
+TINY: dict[str, object] = {"hidden": 64, "layers": 2, "length": 48}  # chosen: small, for a busy CPU
 LIGHTNING = Program("train_lightning.py", "tinylm", "lightning", TINY, modules=("lightning",))
 ACCELERATE = Program("train_accelerate.py", "tinylm", "accelerate", TINY, modules=("accelerate",))
 TITAN = Program("train_titan.py", "tinylm", "torch FSDP2", TINY, frozenset({SAVES}))

@@ -22,7 +22,7 @@ SOCKET = Path("/run/munge/munge.socket.2")  # where Slurm looks for munged; /run
 UP_S = 90.0  # until all nodes are idle
 LOOK_S = 1.0  # between questions about the job
 THAW_S = 45.0  # after the order to end: longer than Slurm's KillWait and srun's patience
-SETTLE_S = 3.0  # last lines
+SETTLE_S = 3.0  # chosen: for the last lines of srun and slurmd
 CONFIGURATION = """ClusterName=cluster
 SlurmctldHost={controller}({address})
 AuthType=auth/munge

@@ -36,7 +36,7 @@ LABEL = 2000  # .../blocks/input-block
 
 NewId = Callable[[str], str]
 
-_TYPE = string(255)
+_TYPE = string(255)  # as ID of elements.py: longer than any type's name
 
 
 def _number(value: Any, at: str) -> Iterator[str]:

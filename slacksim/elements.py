@@ -21,11 +21,13 @@ from slacksim.schema import (
 
 # Every number below is from the reference pages of Block Kit (docs.slack.dev/reference/block-kit).
 ID = string(255)
-BUTTON_TEXT, BUTTON_VALUE, URL = 75, 2000, 3000
+BUTTON_TEXT, BUTTON_VALUE, URL = 75, 2000, 3000  # .../block-elements/button-element
+# .../composition-objects/option-object, and placeholders of selects.
 OPTION_TEXT, OPTION_VALUE, PLACEHOLDER = 75, 150, 150
+# .../select-menu-element, option-group-object, overflow-menu-element, checkboxes-element.
 OPTIONS_OF_SELECT, OPTIONS_OF_GROUP, OPTIONS_OF_OVERFLOW, OPTIONS_OF_BOXES = 100, 100, 5, 10
-INPUT_TEXT = 3000
-_NEVER = string(1_000_000, 0)
+INPUT_TEXT = 3000  # .../block-elements/plain-text-input-element
+_NEVER = string(1_000_000, 0)  # so many that no input reaches it: the page has no limit for it
 
 
 def plain(most: int) -> Check:

@@ -18,7 +18,7 @@ TOO_SHORT = "Please enter at least {} characters."
 TOO_LONG = "Please enter at most {} characters."
 MISSING = "Please complete this required field."
 
-_TYPE = string(255)
+_TYPE = string(255)  # as ID of elements.py: longer than any type's name
 
 
 def _anything(_value: Any, _at: str) -> Iterator[str]:

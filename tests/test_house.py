@@ -188,6 +188,44 @@ def test_files_and_functions_are_short(package: str) -> None:
     assert (files, functions) == ([], [])
 
 
+# Where somebody has said of each number where it is from; a room is added when that is done there.
+NUMBERS_EXPLAINED = ("bot", "slacksim", "lab")
+
+
+@pytest.mark.parametrize("package", NUMBERS_EXPLAINED)
+def test_a_number_says_where_it_is_from(package: str) -> None:
+    """A constant has a comment beside it, or above its block: a limit, a measurement, a choice."""
+    silent = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in modules(package)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and _is_number(node.value) and not _is_explained(path, node)
+    ]
+
+    assert silent == []
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether it is one, computed of some, or a row of them."""
+    if isinstance(value, ast.Tuple):
+        return all(map(_is_number, value.elts))
+    if isinstance(value, ast.BinOp):
+        return _is_number(value.left) and _is_number(value.right)
+    return (
+        isinstance(value, ast.Constant) and isinstance(value.value, int | float) and not isinstance(value.value, bool)
+    )
+
+
+def _is_explained(path: Path, node: ast.Assign) -> bool:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if any("# " in line for line in lines[node.lineno - 1 : node.end_lineno]):
+        return True
+    above = node.lineno - 2
+    while lines[above].strip() and not lines[above].startswith("#"):
+        above -= 1
+    return lines[above].startswith("#")
+
+
 def stands_on(path: Path) -> Iterator[str]:
     """The modules that a file imports, and whatever is imported from them, in case it is a module too."""
     for node in tree(path):

@@ -92,7 +92,7 @@ def has_report(answer: SavedAnswer) -> bool:
 
 
 def _open_ends(state: State) -> Iterator[str]:
-    if waiting := state.inbox.waiting():
+    if waiting := len(state.database.query("SELECT seq FROM inbox WHERE done_at IS NULL")):
         yield f"{waiting} envelopes in the inbox"
     for decision in state.drafts.pending(state.clock()):
         yield f"{decision.run}: approved, and not archived"

@@ -1,1 +1,1 @@
-"""Follow-up questions: looked up in the evidence and the raw lines, put into words by a model or not at all."""
+"""Follow-up questions: looked up in the evidence and the raw lines, worded by code. Start at ``answer.py``."""

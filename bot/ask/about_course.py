@@ -13,6 +13,7 @@ from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
+from bot.text.wording import SECOND
 from core.answer import job_lookup
 from core.answer.search import seek
 from core.course.job_clock import moment
@@ -21,7 +22,6 @@ from core.logs.lines import NO_TIME
 from core.model import EventEvidence, Role, Scope, Stage
 from core.naming import natural
 
-SECOND = 1_000_000
 _NO_CLOCK = "No line of these logs has a clock, so they do not tell when."
 UNPRINTED = 100  # iterations between two lines of progress, as Megatron's default --log-interval has it
 _ORDER = ("order", "sequence", "timeline", "happen")

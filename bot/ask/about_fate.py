@@ -11,6 +11,7 @@ from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
+from bot.text.wording import SECOND
 from core.answer import job_lookup
 from core.answer.search import matching
 from core.live.findings import duration
@@ -18,7 +19,6 @@ from core.logs.lines import NO_TIME
 from core.logs.origins import Program
 from core.model import EventEvidence, NodeEvidence, Role
 
-SECOND = 1_000_000
 AFTER = (
     2  # seconds that a node must write on after the first sign for its machine to count as up: clocks differ by less
 )

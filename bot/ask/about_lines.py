@@ -23,7 +23,7 @@ from core.logs.origins import Program
 from core.model import Evidence
 
 MAX_PLACES = 4  # of a hang most processes stand in two or three
-MAX_WORDS = 4  # of a search
+MAX_WORDS = 4  # of a search; chosen: all choices of four words are eleven searches, of six they would be 57
 RARE = 0.2  # share of the job's lines up to which a word tells something; what stands in every fifth line does not
 _PROGRAMS = {
     Program.SCHEDULER: ("scheduler", "slurm", "slurmctld", "srun", "kubernetes", "k8s", "controller"),

@@ -13,6 +13,7 @@ from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks_if_cause
 from bot.note.claim_source import clock
 from bot.text import wording
+from bot.text.wording import SECOND
 from core.answer import job_lookup
 from core.answer.job_lookup import LookResult
 from core.answer.search import rows_of_lines, search
@@ -22,7 +23,6 @@ from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.model import EventEvidence, Role, Scope
 
-SECOND = 1_000_000
 HEALTHY = 5  # iterations after a line that show that training went on: one or two were under way already
 _IGNORED = {
     Role.ROOT: "No, do not ignore {id}: it is a direct trace of the fault.",

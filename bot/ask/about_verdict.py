@@ -7,7 +7,7 @@ from bot.ask.reply_lines import Lines, cited, joined, lower, raw
 from bot.ask.subject import Subject
 from bot.note.by_code import category_of
 from bot.note.claim import ClaimUse
-from bot.note.sentence import Category
+from bot.note.note import Category
 from bot.text import wording
 from core.model import Confidence, Role, Scope
 

@@ -12,7 +12,7 @@ from core.answer.search import matching, seek
 from core.events.row_text import read_rows
 
 MAX_VALUE = 40  # characters of a value
-MAX_CHANGES = 12
+MAX_CHANGES = 12  # chosen: a reply has five lines of MAX_SENTENCE characters
 ALIKE = 3  # nodes from which on one of them can stand apart: of two nobody knows which is usual
 MAX_PRINTED = 2_000  # lines of printed settings that are read; Megatron prints about 400 a job
 _PAIR = re.compile(

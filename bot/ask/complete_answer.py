@@ -19,13 +19,13 @@ from bot.ask.subject import Subject
 from bot.ask.units_beside import slower
 from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
+from bot.text.wording import SECOND
 from core.live.findings import duration
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
 _NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
 _NEAREST = f"{NOT_KNOWN}: no line answers that for certain. Nearest by its words, and what I can answer here:"
-SECOND = 1_000_000
 BESIDE = 2  # facts that stand beside an answer
 FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")

@@ -12,11 +12,11 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
+from bot.text.wording import SECOND
 from core.answer.job_lookup import by_time, found_rows
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 
-SECOND = 1_000_000
 TELLS = 0.6  # share of the weight of a question's words that a kind of message must hold, as for a value's name
 MAX_KINDS = 4  # kinds of messages that may be a beginning or an end
 MAX_ROWS = 4_000  # lines of them that are paired

@@ -10,11 +10,10 @@ from bot.ask.fact import Fact
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
+from bot.text.wording import SECOND
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.naming import natural
-
-SECOND = 1_000_000
 
 
 def facts_of_course(subject: Subject) -> Iterator[Fact]:

@@ -20,7 +20,7 @@ from core.logs.context import lines_around
 from core.logs.lines import NO_TIME
 from core.model import EventEvidence, Line, Role
 
-MAX_NAMES = 3
+MAX_NAMES = 3  # of one error; chosen: a sentence names few
 MAX_RANKS = 8  # of the leading trace whose data files are told
 MAX_SHOWN = 6  # lines of a message
 STACK = (

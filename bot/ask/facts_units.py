@@ -10,7 +10,7 @@ from bot.text import wording
 from core.model import EventEvidence, Role
 from core.naming import natural
 
-MAX_UNITS = 4
+MAX_UNITS = 4  # nodes or ranks of a question of which each value is told; chosen: a reply has five lines
 _ENDED = "what happened last when ended died exited fell silent quiet"
 
 

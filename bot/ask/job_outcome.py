@@ -7,8 +7,8 @@ import numpy as np
 from bot.ask.about_exits import codes_of, described
 from bot.ask.savings import savings
 from bot.ask.subject import Subject
+from bot.note.about_outcome import Outcome
 from bot.note.claim_source import clock
-from bot.note.outcome import Outcome
 from core.course.job_clock import moment
 from core.history.job_attempts import attempts_of
 from core.logs.lines import NO_TIME

@@ -13,7 +13,7 @@ from bot.chat.model import ChatMessage, ChatModel, ModelUnavailable, Usage
 from bot.outgoing.redact import Redactor
 from bot.text.harmless import harmless
 
-MAX_TOKENS = 300
+MAX_TOKENS = 300  # chosen: an intent with its few words has under a hundred; a model may begin with some thought
 MAX_WORD = 100  # characters to search for
 MAX_TURNS = 4  # of the thread that the model is told
 _MAX_NAMES = 40  # nodes and jobs that the model is told

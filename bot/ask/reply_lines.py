@@ -14,7 +14,7 @@ MAX_ANSWER_LINES = 5  # what a phone shows without scrolling (docs/how-to/slack.
 MAX_LINE = 220  # characters of a quoted line: two rows of a phone
 MAX_HEAD = 60  # characters of a long line's beginning, which says who speaks, before the part with the asked value
 MAX_FOUND = 50  # places in a line where something asked for stands
-MAX_SENTENCE = 600
+MAX_SENTENCE = 600  # characters, as Slack shows of a line of a reply (bot/slack/thread.py, MAX_REPLY_LINE)
 
 Lines = Sequence[str]
 

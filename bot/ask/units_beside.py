@@ -19,7 +19,7 @@ from core.naming import natural
 APART = 1.3  # times the middle of the others that is slower, as for iterations that take longer (about_pace.SLOWER)
 LEAST = 3  # values of each speaker of which a middle is taken
 MAX_ROWS = 4_000  # lines of a kind that are read
-MAX_LISTED = 6
+MAX_LISTED = 6  # values in one sentence; chosen; of more the largest are told
 
 
 def slower(picker: Picker) -> Lines:

@@ -7,7 +7,7 @@ from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
 from core.model import Action, Scope
 
-OFFERED = 3
+OFFERED = 3  # questions that can be answered; with the sentence above them four of five lines
 NOT_KNOWN = "I do not know"
 NOT_OF_THE_JOB = "That is not about this job, and I only know its logs. Here I can answer:"
 NOT_A_QUESTION = "Ask me about this job. Here I can answer:"

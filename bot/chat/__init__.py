@@ -1,1 +1,1 @@
-"""The language model: what we ask of one, a client for any OpenAI-compatible endpoint, and the shipped fake."""
+"""The language model: what we ask of one, and a client for any OpenAI-compatible endpoint. Start at ``model.py``."""

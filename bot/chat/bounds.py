@@ -13,8 +13,8 @@ import httpx2
 
 from bot.chat.model import ModelTrouble, ModelUnavailable
 
-CONNECT_SECONDS = 5.0
-MAX_BYTES = 8 << 20  # a streamed answer of 4,000 tokens, 300 bytes of frame around each, takes 1.2 MB
+CONNECT_SECONDS = 5.0  # chosen: TCP sends again what opens a connection after one second and after three
+MAX_BYTES = 8 << 20  # an answer of 4,000 tokens has 20 kB; the rest is room for what an endpoint adds of its own
 MAX_RETRY_AFTER_SECONDS = 20.0  # openai would wait up to two minutes, and somebody is waiting for us
 _BEGAN = "firstfault.began"
 

@@ -30,14 +30,11 @@ class Dialect:
 
     tokens: the parameter that bounds the answer; reasoning models of OpenAI want "max_completion_tokens".
     temperature: whether it may be set; those models refuse that too.
-    stream, stream_usage: whether answers come in pieces, and whether their tokens are counted then.
     """
 
     rung: JsonMode = JsonMode.SCHEMA
     tokens: str = "max_tokens"
     temperature: bool = True
-    stream: bool = True
-    stream_usage: bool = True
 
     def lower(self) -> "Dialect | None":
         """The next rung of the ladder; None at the bottom."""
@@ -45,7 +42,7 @@ class Dialect:
         at = rungs.index(self.rung) + 1
         return replace(self, rung=rungs[at]) if at < len(rungs) else None
 
-    def after(self, complaint: str, *, schema: bool, stream: bool) -> "Dialect | None":
+    def after(self, complaint: str, *, schema: bool) -> "Dialect | None":
         """What to try when the endpoint refused a request with these words; None when nothing is left to try."""
         text = complaint.lower()
         if _TOO_LONG.search(text):
@@ -54,14 +51,7 @@ class Dialect:
             return replace(self, tokens="max_completion_tokens")
         if "temperature" in text and self.temperature:
             return replace(self, temperature=False)
-        if stream and self.stream and (plainer := self._streaming_less(text)) is not None:
-            return plainer
         return self.lower() if schema else None
-
-    def _streaming_less(self, text: str) -> "Dialect | None":
-        if self.stream_usage and ("stream_options" in text or "include_usage" in text):
-            return replace(self, stream_usage=False)
-        return replace(self, stream=False) if "stream" in text else None
 
 
 class DialectMemory:

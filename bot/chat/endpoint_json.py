@@ -1,8 +1,10 @@
-"""What an endpoint sent, read with patience: every server bends the protocol somewhere."""
+"""JSON to and from an endpoint: the schema that it is asked for, and what it sent, read with patience."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic import BaseModel
 
 from bot.chat.model import Usage
 
@@ -13,8 +15,8 @@ _UNCOUNTED = Usage()
 
 
 @dataclass(frozen=True, slots=True)
-class StreamPiece:
-    """A whole answer or a piece of one; ``finish`` is empty while more may come.
+class EndpointAnswer:
+    """An answer; ``finish``: why it ended, empty where the endpoint does not say so.
 
     text: what was said. aside: what was said where thoughts belong; it counts only when there is no text.
     complaint: an error that the endpoint sent in place of an answer.
@@ -27,36 +29,25 @@ class StreamPiece:
     usage: Usage = _UNCOUNTED
     complaint: str = ""
 
-    def __add__(self, other: "StreamPiece") -> "StreamPiece":
-        usage = other.usage if other.usage != _UNCOUNTED else self.usage  # each piece counts from the beginning
-        return StreamPiece(
-            self.text + other.text,
-            self.aside + other.aside,
-            other.finish or self.finish,
-            self.refusal + other.refusal,
-            usage,
-            self.complaint or other.complaint,
-        )
 
-
-def read_answer(raw: object) -> StreamPiece | None:
-    """A completion, or a chunk of one; None when it is neither."""
+def read_answer(raw: object) -> EndpointAnswer | None:
+    """A completion; None when it is none."""
     if not isinstance(raw, Mapping):
         return None
     complaint = raw.get("error")
     if complaint:
-        return StreamPiece(complaint=_complaint(complaint))
+        return EndpointAnswer(complaint=_complaint(complaint))
     choices, usage = raw.get("choices"), read_usage(raw.get("usage"))
     if not isinstance(choices, list):
         return None
     if not choices:
-        return StreamPiece(usage=usage)  # the last chunk: nothing but the count of tokens
+        return EndpointAnswer(usage=usage)
     first = choices[0] if isinstance(choices[0], Mapping) else {}
-    message = first.get("delta") or first.get("message")
+    message = first.get("message")
     if not isinstance(message, Mapping):
         message = {"content": first.get("text")}  # the older completions protocol
     content, *asides = (_text(message.get(place)) for place in _PLACES)
-    return StreamPiece(
+    return EndpointAnswer(
         text=content,
         aside=next(filter(None, asides), ""),
         finish=_text(first.get("finish_reason")),
@@ -85,3 +76,34 @@ def _text(raw: object) -> str:
     if isinstance(raw, list):
         return "".join(_text(part.get("text")) for part in raw if isinstance(part, Mapping))
     return raw if isinstance(raw, str) else ""
+
+
+# What OpenAI's strict mode, vLLM, llama.cpp and Ollama have in common; the caller's validation holds the rest.
+_TAKEN = ("type", "description", "enum", "pattern", "minItems", "maxItems")
+MAX_DEPTH = 8  # of nesting; ours have two levels, and a model that holds itself has no flat form
+
+
+def strict_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Every field required, nothing else allowed, no defaults, no titles, no references."""
+    whole = model.model_json_schema()
+    return _flat(whole, whole.get("$defs", {}), MAX_DEPTH)
+
+
+def _flat(part: Mapping[str, Any], named: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    if depth == 0:
+        raise ValueError("a schema that holds itself has no flat form")
+    if "$ref" in part:
+        part = {**named[part["$ref"].removeprefix("#/$defs/")], **{k: v for k, v in part.items() if k != "$ref"}}
+    flat: dict[str, Any] = {key: part[key] for key in _TAKEN if key in part}
+    if "const" in part:
+        flat["enum"] = [part["const"]]
+    if "anyOf" in part:
+        flat["anyOf"] = [_flat(choice, named, depth - 1) for choice in part["anyOf"]]
+    if "items" in part:
+        flat["items"] = _flat(part["items"], named, depth - 1)
+    if part.get("type") == "object":
+        fields = part.get("properties", {})
+        flat["properties"] = {name: _flat(field, named, depth - 1) for name, field in fields.items()}
+        flat["required"] = list(fields)
+        flat["additionalProperties"] = False
+    return flat

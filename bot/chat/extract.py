@@ -5,18 +5,17 @@ import re
 
 MAX_STARTS = 100  # braces at which an object is looked for: bounds the work on an answer made of braces
 _TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
-_PART_OF_A_TAG = re.compile(r"</?[a-z]{0,8}\Z", re.IGNORECASE)
 _WRAPPED = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.DOTALL)
 
 
 def visible(text: str) -> str:
     """An answer in words: no thinking, no fence around the whole of it, no space around it."""
-    words = without_thought(text).strip()
+    words = _without_thought(text).strip()
     fenced = _WRAPPED.match(words)
     return fenced[1].strip() if fenced else words
 
 
-def without_thought(text: str) -> str:
+def _without_thought(text: str) -> str:
     """The text without what stands in <think>, closed or not: in one pass, however many tags a model writes.
 
     Chat templates may put the opening tag into the prompt, so that an answer begins in the middle of a thought.
@@ -36,16 +35,11 @@ def without_thought(text: str) -> str:
     return "".join(spoken) if thinking else "".join([*spoken, text[at:]])
 
 
-def speakable(text: str) -> str:
-    """Of an answer that is still coming, what can be shown already: no thinking, no half of a tag."""
-    return _PART_OF_A_TAG.sub("", without_thought(text)).lstrip()
-
-
 def json_object(text: str) -> str | None:
     """The longest JSON object in the text, as it stands there; None when there is none."""
     if _is_object(text):
         return text.strip()  # not searched for thinking: a value may quote a log that holds the tag
-    return _longest_object(without_thought(text)) or _longest_object(text)
+    return _longest_object(_without_thought(text)) or _longest_object(text)
 
 
 def _is_object(text: str) -> bool:

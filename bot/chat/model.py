@@ -1,16 +1,13 @@
-"""What Firstfault asks of a language model: messages in, a text or one JSON object out; and the shipped fake."""
+"""What Firstfault asks of a language model: messages in, a text or one JSON object out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
-from bot.chat.extract import json_object, visible
 from core.errors import FirstfaultError
-
-OnText = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +81,6 @@ class ChatModel(Protocol):
         *,
         schema: type[BaseModel] | None = None,
         max_tokens: int,
-        on_text: OnText | None = None,
     ) -> ModelReply:
         """The answer: plain text, or with a schema one JSON object, which the caller validates.
 
@@ -92,46 +88,7 @@ class ChatModel(Protocol):
             messages: the conversation so far, the last message being the question.
             schema: what the JSON object should look like; that it does is not promised.
             max_tokens: an answer that needs more is no answer.
-            on_text: is told each new piece of the answer as it comes; what it raises ends the call.
 
         Raises:
             ModelUnavailable: no answer, or no JSON object in it.
         """
-
-
-class ScriptedModel:
-    """The shipped fake: gives the next answer of its script, or raises it. asked: the messages of every call so far."""
-
-    def __init__(self, *script: str | Exception, name: str = "scripted") -> None:
-        self.name = name
-        self.asked: list[tuple[ChatMessage, ...]] = []
-        self._script = list(script)
-
-    def answer(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: type[BaseModel] | None = None,
-        max_tokens: int,
-        on_text: OnText | None = None,
-    ) -> ModelReply:
-        """The next answer of the script; a word counts as a token."""
-        self.asked.append(tuple(messages))
-        if not self._script:
-            raise ModelUnavailable(f"The script of the model {self.name} has ended.", "Give it one more answer.")
-        scripted = self._script.pop(0)
-        if isinstance(scripted, Exception):
-            raise scripted
-        usage = Usage(sum(len(message.text.split()) for message in messages), len(scripted.split()), 1)
-        if usage.completion_tokens > max_tokens:
-            raise ModelUnavailable(f"The model {self.name} was cut off.", kind=ModelTrouble.CUT_OFF, usage=usage)
-        text = visible(scripted) if schema is None else json_object(scripted)
-        if text is None:
-            raise ModelUnavailable(
-                f"The model {self.name} gave no JSON object.", kind=ModelTrouble.NO_JSON, usage=usage
-            )
-        if not text:
-            raise ModelUnavailable(f"The model {self.name} gave an empty answer.", kind=ModelTrouble.EMPTY, usage=usage)
-        if on_text is not None:
-            on_text(text)
-        return ModelReply(text, usage)

@@ -8,7 +8,7 @@ do what it was asked.
 import json
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,18 +21,17 @@ from pydantic import BaseModel
 from bot.chat.bounds import BoundedClient, too_slow
 from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import Dialect, DialectMemory, JsonMode
-from bot.chat.endpoint_json import StreamPiece, read_answer
-from bot.chat.extract import json_object, speakable, visible
-from bot.chat.model import ChatMessage, ModelReply, ModelTrouble, ModelUnavailable, OnText, Usage
-from bot.chat.schema import strict_schema
+from bot.chat.endpoint_json import EndpointAnswer, read_answer, strict_schema
+from bot.chat.extract import json_object, visible
+from bot.chat.model import ChatMessage, ModelReply, ModelTrouble, ModelUnavailable, Usage
 from bot.outgoing.door import for_model
 from bot.text.harmless import harmless
 from core.cache import ByteCache
 from core.errors import BadSettings
 from prompts import render
 
-TIMEOUT_SECONDS = 60.0
-RETRIES = 2
+TIMEOUT_SECONDS = 60.0  # as the setting FIRSTFAULT_MODEL_TIMEOUT, whose default it is
+RETRIES = 2  # as openai's own default (DEFAULT_MAX_RETRIES)
 _QUOTED = 200  # characters of what an endpoint says that go into an error
 _COMPLAINTS = (400, 415, 422, 501)  # what servers answer to a parameter that they do not know
 _LOG = logging.getLogger(__name__)
@@ -43,7 +42,6 @@ class _Question:
     messages: tuple[ChatMessage, ...]
     schema: type[BaseModel] | None
     max_tokens: int
-    on_text: OnText | None
 
 
 class _Complaint(Exception):
@@ -103,11 +101,10 @@ class OpenAIModel:
         *,
         schema: type[BaseModel] | None = None,
         max_tokens: int,
-        on_text: OnText | None = None,
     ) -> ModelReply:
-        """What the protocol says; pieces of an answer that is then given up are told to ``on_text`` as well."""
+        """What the protocol says."""
         with self._gate.turn():
-            return self._descend(_Question(tuple(messages), schema, max_tokens, on_text))
+            return self._descend(_Question(tuple(messages), schema, max_tokens))
 
     def close(self) -> None:
         """Close the connections."""
@@ -121,14 +118,12 @@ class OpenAIModel:
         while dialect is not None:
             spent += Usage(calls=1)
             try:
-                streamed = self._ask(question, dialect)
-                spent += streamed.usage
-                text = self._chosen(streamed, question, dialect)
+                answer = self._ask(question, dialect)
+                spent += answer.usage
+                text = self._chosen(answer, question, dialect)
             except _Complaint as complaint:
                 trouble = self._trouble("does not take our request", ModelTrouble.REJECTED, quote=str(complaint))
-                dialect = dialect.after(
-                    str(complaint), schema=question.schema is not None, stream=question.on_text is not None
-                )
+                dialect = dialect.after(str(complaint), schema=question.schema is not None)
             except ModelUnavailable as error:
                 error.usage = spent
                 raise
@@ -142,31 +137,32 @@ class OpenAIModel:
         trouble.usage = spent
         raise trouble
 
-    def _chosen(self, streamed: StreamPiece, question: _Question, dialect: Dialect) -> str:
+    def _chosen(self, answer: EndpointAnswer, question: _Question, dialect: Dialect) -> str:
         """What counts of an answer; empty when there is no JSON as asked, and a simpler dialect may get it."""
-        if streamed.refusal or streamed.finish == "content_filter":
-            raise self._trouble("declined to answer", ModelTrouble.REFUSED, quote=streamed.refusal)
-        if streamed.finish == "length":
+        if answer.refusal or answer.finish == "content_filter":
+            raise self._trouble("declined to answer", ModelTrouble.REFUSED, quote=answer.refusal)
+        if answer.finish == "length":
             hint = "Its thinking may have used up the tokens: try a model that thinks less."
             raise self._trouble(f"was cut off at {question.max_tokens:,} tokens", ModelTrouble.CUT_OFF, hint=hint)
-        whole = streamed.text if streamed.text.strip() else streamed.aside
+        whole = answer.text if answer.text.strip() else answer.aside
         if question.schema is None:
             if words := visible(whole):
                 return words
             raise self._trouble("gave an empty answer", ModelTrouble.EMPTY)
-        found = json_object(whole) or json_object(streamed.aside) or ""
+        found = json_object(whole) or json_object(answer.aside) or ""
         if dialect.rung is JsonMode.SCHEMA and found and not _as_asked(found, question.schema):
             return ""  # it took the schema and ignored it
         return found
 
-    def _ask(self, question: _Question, dialect: Dialect) -> StreamPiece:
+    def _ask(self, question: _Question, dialect: Dialect) -> EndpointAnswer:
         """One request, and one line in the log about it."""
-        began, outcome, streamed = time.monotonic(), "failed", StreamPiece()
+        began, outcome, answer = time.monotonic(), "failed", EndpointAnswer()
         try:
             with self._translated():
-                streamed = self._send(question, dialect)
-            outcome = streamed.finish or "ended"
-            return streamed
+                completions = self._client.chat.completions.with_raw_response
+                answer = self._read(completions.create(**_body(self.name, question, dialect)).http_response.text)
+            outcome = answer.finish or "ended"
+            return answer
         except _Complaint:
             outcome = "not understood"
             raise
@@ -180,62 +176,21 @@ class OpenAIModel:
                 harmless(self.name, 80),
                 dialect.rung.value if question.schema else "words",
                 time.monotonic() - began,
-                streamed.usage.prompt_tokens,
-                streamed.usage.completion_tokens,
+                answer.usage.prompt_tokens,
+                answer.usage.completion_tokens,
                 harmless(outcome, 40),
             )
 
-    def _send(self, question: _Question, dialect: Dialect) -> StreamPiece:
-        body = _body(self.name, question, dialect)
-        if question.on_text is None or not dialect.stream:
-            response = self._client.chat.completions.with_raw_response.create(**body)
-            streamed = self._read(response.http_response.text)
-            if question.on_text is not None and (words := speakable(streamed.text)):
-                question.on_text(words)
-            return streamed
-        return self._stream(body, dialect, question.on_text)
-
-    def _stream(self, body: dict[str, Any], dialect: Dialect, on_text: OnText) -> StreamPiece:
-        if dialect.stream_usage:
-            body["stream_options"] = {"include_usage": True}
-        streamed, sentence = StreamPiece(), ""
-        with self._client.chat.completions.create(**body, stream=True) as stream:
-            if "json" in stream.response.headers.get("content-type", ""):  # it does not stream
-                stream.response.read()
-                streamed = self._read(stream.response.text)
-                on_text(speakable(streamed.text))
-                return streamed
-            for piece in self._pieces(stream):
-                streamed += piece
-                sentence = _tell(streamed, sentence, on_text) if piece.text else sentence
-        if streamed.complaint:
-            raise _Complaint(streamed.complaint)
-        if not streamed.finish and json_object(streamed.text) is None:
-            if not streamed.text and not streamed.aside:
-                raise self._trouble("sent what is no answer", ModelTrouble.BROKEN, hint="Does the URL end in /v1?")
-            raise self._trouble("stopped in the middle of its answer", ModelTrouble.CUT_OFF)
-        return streamed
-
-    def _pieces(self, chunks: Iterable[object]) -> Iterator[StreamPiece]:
+    def _read(self, text: str) -> EndpointAnswer:
         try:
-            for chunk in chunks:
-                piece = read_answer(chunk.model_dump() if isinstance(chunk, BaseModel) else chunk)
-                if piece is None:
-                    raise self._trouble("sent what is no answer", ModelTrouble.BROKEN)
-                yield piece
-        except ValueError as error:  # what openai could not read as JSON
-            raise self._trouble("sent what is no answer", ModelTrouble.BROKEN) from error
-
-    def _read(self, text: str) -> StreamPiece:
-        try:
-            streamed = read_answer(json.loads(text))
+            answer = read_answer(json.loads(text))
         except (ValueError, RecursionError):
-            streamed = None
-        if streamed is None:
+            answer = None
+        if answer is None:
             raise self._trouble("is no chat endpoint", ModelTrouble.BROKEN, quote=text, hint="Does the URL end in /v1?")
-        if streamed.complaint:
-            raise _Complaint(streamed.complaint)
-        return streamed
+        if answer.complaint:
+            raise _Complaint(answer.complaint)
+        return answer
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -264,24 +219,13 @@ class OpenAIModel:
                 raise _Complaint(f"{error.message} {error.param or ''}".strip()) from error
             kind = ModelTrouble.BROKEN if error.status_code >= 500 else ModelTrouble.REJECTED
             raise self._trouble(f"failed with HTTP {error.status_code}", kind, quote=error.message) from error
-        except openai.APIError as error:  # an error in the middle of a stream
+        except openai.APIError as error:  # an answer that is not what HTTP or the package expects
             raise self._trouble("broke off", ModelTrouble.BROKEN, quote=error.message) from error
 
     def _trouble(self, what: str, kind: ModelTrouble, *, quote: str = "", hint: str = "") -> ModelUnavailable:
         quoted = quote.replace(self._key, "***") if self._key else quote
         quoted = f' It said: "{harmless(quoted, _QUOTED)}"' if quote.strip() else ""
         return ModelUnavailable(f"{self._where} {what}.{quoted}", hint, kind=kind)
-
-
-def _tell(streamed: StreamPiece, sentence: str, on_text: OnText) -> str:
-    """Tell what is new of an answer; gives what has been told."""
-    words = speakable(streamed.text)
-    if sentence.startswith(words):
-        return sentence
-    if not words.startswith(sentence):
-        sentence = ""  # it was a thought, as its closing tag shows now
-    on_text(words[len(sentence) :])
-    return words
 
 
 def _body(name: str, question: _Question, dialect: Dialect) -> dict[str, Any]:

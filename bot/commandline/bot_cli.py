@@ -27,7 +27,7 @@ def serve(
     for the next start. The log goes to standard error, one JSON object a line. Exit codes: 0 ended when told to, 2
     could not start.
     """  # noqa: D301 click reads the control byte
-    from bot.commandline.end_process import end_process  # noqa: PLC0415 loads what --help must not
+    from bot.commandline.end_signals import end_process  # noqa: PLC0415 loads what --help must not
     from bot.commandline.serve import serve as run  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 
@@ -57,7 +57,7 @@ def demo(
     only. Ctrl-C ends it.
     """  # noqa: D301 click reads the control byte
     from bot.commandline.demo import demo as run  # noqa: PLC0415 loads what --help must not
-    from bot.commandline.end_process import end_process  # noqa: PLC0415
+    from bot.commandline.end_signals import end_process  # noqa: PLC0415
 
     end_process(run(port=port, browser=browser, keep=keep, version=version()))
 

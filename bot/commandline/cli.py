@@ -272,7 +272,7 @@ def flows(  # noqa: PLR0913 a command has as many arguments as it has options
         typer.Option("--topology", metavar="FILE", help="What is attached to what (docs/how-to/flows.md)."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object (docs/flows.schema.json).")] = False,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write one self-contained page.")] = None,
+    html: options.Page = None,
     perfetto: Annotated[
         Path | None, typer.Option("--perfetto", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
     ] = None,
@@ -326,7 +326,7 @@ def main() -> None:
     try:
         app(prog_name="firstfault")
     except FirstfaultError as error:
-        from bot.commandline.errors import print_error  # noqa: PLC0415 only where something went wrong
+        from bot.commandline.output import print_error  # noqa: PLC0415 only where something went wrong
 
         print_error(error)
         sys.exit(error.exit_code)

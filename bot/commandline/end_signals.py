@@ -1,10 +1,14 @@
-"""Signals that end a program in order: none is lost, and a second one ends it at once."""
+"""How a program ends: by signals of which none is lost, and without waiting for native code that cannot be stopped."""
 
+import logging
+import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 
 @contextmanager
@@ -33,3 +37,16 @@ def end_signals(*numbers: int) -> Iterator[Callable[[], None]]:
 
 def _wait(reader: socket.socket) -> None:
     reader.recv(1)
+
+
+def end_process(code: int) -> NoReturn:
+    """End now, when all that must be stored is stored; the bot's databases bear it at any time.
+
+    Not by ``sys.exit``: that waits for listeners that still wait for Slack, and native code in a thread aborts the
+    process (exit code -6) when the interpreter goes away below it. Measured when the bot still held the embedding
+    model: 4 of 5 ends within two seconds of a first start.
+    """
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -6,11 +6,10 @@ from functools import cache
 from itertools import islice
 
 from bot.text.harmless import harmless, storable
-from bot.text.wording import iso
+from bot.text.wording import SECOND, iso
 from core.diagnose import EventRow
 
 _BLOCK = 8_192  # rows that are written at once
-_SECOND = 1_000_000
 
 
 def as_jsonl(rows: Iterable[EventRow]) -> Iterator[str]:
@@ -22,12 +21,12 @@ def as_jsonl(rows: Iterable[EventRow]) -> Iterator[str]:
 
     @cache
     def second(number: int) -> str:
-        return (iso(number * _SECOND) or "")[:19]
+        return (iso(number * SECOND) or "")[:19]
 
     def write(row: EventRow) -> str:
         node = "null" if row.node is None else quoted(row.node)
         rank = "null" if row.rank is None else row.rank
-        time = "null" if row.time is None else f'"{second(row.time // _SECOND)}.{row.time % _SECOND:06d}Z"'
+        time = "null" if row.time is None else f'"{second(row.time // SECOND)}.{row.time % SECOND:06d}Z"'
         return (
             f'{{"file": {quoted(row.file)}, "line": {row.line}, "event": "{row.event}", "node": {node}, '
             f'"rank": {rank}, "time": {time}, "stage": "{row.stage}"}}\n'

@@ -5,8 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.commandline.output import check_writable, patient_reader, write
-from bot.commandline.progress import progress_bar
+from bot.commandline.output import check_writable, patient_reader, progress_bar, write
 from bot.history.document import to_document
 from bot.history.gather import HistoryRequest, gather
 from bot.history.lines import lines

@@ -11,8 +11,7 @@ from rich.console import Console
 
 from bot.ask.answer import Reply
 from bot.commandline.event_rows import as_jsonl, as_table
-from bot.commandline.output import check_writable, patient_reader, write
-from bot.commandline.progress import progress_bar
+from bot.commandline.output import check_writable, patient_reader, progress_bar, write
 from bot.commandline.terminal import print_diagnosis
 from bot.fetch.jobs import Request
 from bot.investigate import Answer, draft, follow_up, investigate, list_events, page, phone
@@ -25,7 +24,7 @@ from bot.text.harmless import harmless, storable
 from bot.text.wording import first_line
 from core.model import Scope
 
-DIAGNOSED, INCONCLUSIVE = 0, 1
+DIAGNOSED, INCONCLUSIVE = 0, 1  # exit codes, as docs/reference/command-line.md has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def diagnose(request: Request, *, json: bool, files: Files, use_model: bool, ver
         elif json:
             sys.stdout.write(to_json(to_contract(answer.diagnosis, answer.known, answer.note)))
         else:
-            sys.stdout.write(_text(answer, version))
+            sys.stdout.write(as_text(answer, version))
     return reader.exit_code or _verdict(answer)
 
 
@@ -108,7 +107,7 @@ def _reports(answer: Answer, files: Files, version: str) -> dict[tuple[str, Path
     return found
 
 
-def _text(answer: Answer, version: str) -> str:
+def as_text(answer: Answer, version: str) -> str:
     """The answer as wide and as coloured as standard output is."""
     console = Console()
     with console.capture() as capture:

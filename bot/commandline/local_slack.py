@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import IO
 
-import bot
+from bot.jobs.child_process import with_own_code
 from core.errors import FirstfaultError
 
 # Of the workspace that slacksim plays when it is told nothing else (slacksim/workspace.py); a test holds them.
@@ -53,7 +52,7 @@ def local_slack(port: int = 0) -> Iterator[LocalSlack]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,  # Ctrl-C is for the demo, which ends it when the bot has ended
-        env=_environment(),
+        env=with_own_code(os.environ),
     )
     with process:
         try:
@@ -85,12 +84,3 @@ def _open(pipe: IO[str] | None) -> IO[str]:
     if pipe is None:
         raise NoLocalSlack("The local Slack has no pipe.")  # never: all three are asked for
     return pipe
-
-
-def _environment() -> dict[str, str]:
-    """Ours; in a checkout the child must find the same code, wherever it is started."""
-    kept = dict(os.environ)
-    root = Path(bot.__file__).resolve().parent.parent
-    if root.name not in ("site-packages", "dist-packages"):
-        kept["PYTHONPATH"] = os.pathsep.join(filter(None, (str(root), kept.get("PYTHONPATH"))))
-    return kept

@@ -1,13 +1,15 @@
-"""Where answers go: standard output, whose reader may leave at any time, and files."""
+"""What a person at the terminal is told, and where: answers, files, errors, and a progress bar while work runs."""
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import typer
+
 from bot.text.harmless import harmless
-from core.errors import BadSettings
+from core.errors import BadSettings, FirstfaultError
 
 READER_LEFT = 141  # the exit code of a program that died of SIGPIPE
 
@@ -48,3 +50,34 @@ def write(path: Path, report: str | bytes) -> None:
         raise BadSettings(
             f"Cannot write the report to {harmless(str(path), 300)}: {reason}", "Choose another file."
         ) from error
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[str, int, int], None] | None]:
+    """What the work calls with (step, done, total); None where nobody would see it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415 only where there is a bar to draw
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("starting", total=None)
+
+        def report(step: str, done: int, total: int) -> None:
+            bars.update(task, description=step, completed=done, total=total)
+
+        yield report
+
+
+# Lines, and characters of one; chosen: import tells each mistake of a folder in a line of its own.
+_MAX_LINES, _MAX_LINE = 20, 1_000
+
+
+def print_error(error: FirstfaultError) -> None:
+    """The message and what to try, on standard error."""
+    for line in error.message.split("\n")[:_MAX_LINES]:
+        typer.echo(f"error: {harmless(line, _MAX_LINE)}", err=True)
+    if error.hint:
+        typer.echo(f"hint: {harmless(error.hint, _MAX_LINE)}", err=True)

@@ -4,9 +4,9 @@ Plain lines without boxes; colour repeats what the words say, so nothing is lost
 through ``harmless``, and nothing is read as rich markup.
 """
 
-import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.cells import cell_len, chop_cells
 from rich.console import Console
@@ -19,15 +19,16 @@ from bot.text.known_fault import KnownFault
 from bot.text.wording import counted
 from core.model import Confidence, Diagnosis, EventEvidence, Line, Role, Scope
 
+# Chosen so that an answer fits two screens; --html and --json have all.
 MAX_EVENTS = 8
 MAX_SUSPECTS = 5
 MAX_CHECKS = 5
 MAX_WHY = 4
 MAX_METRICS = 4
 MAX_SHOWN = 2  # lines of a suspect: its own, and one of the others
-MAX_SENTENCE = 400
+MAX_SENTENCE = 400  # characters: five lines of the narrowest usual terminal
 _MAX_WIDTH = 110  # longer lines are hard to read
-_MIN_WIDTH = 40
+_MIN_WIDTH = 40  # columns; narrower ones would break every path and id
 _FULL_WIDTH = 80  # below it a quoted line may take a row more
 _SAME_FILE = 2  # further line numbers of one file that are shown
 _LABEL = 12  # columns of "Confidence  "
@@ -52,42 +53,19 @@ def print_diagnosis(
         console.print(line, soft_wrap=True, markup=False, highlight=False, emoji=False)
 
 
-def plain_text(
-    diagnosis: Diagnosis,
-    *,
-    known: Sequence[KnownFault] = (),
-    note: Note | None = None,
-    width: int = 80,
-    version: str = "",
-) -> str:
-    """The same without colour."""
-    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
-    with console.capture() as capture:
-        print_diagnosis(diagnosis, console, known=known, note=note, version=version)
-    return capture.get()
-
-
+@dataclass(frozen=True, slots=True)
 class _Page:
     """The lines of one diagnosis at one width, section by section in reading order."""
 
-    def __init__(
-        self,
-        diagnosis: Diagnosis,
-        known: Sequence[KnownFault],
-        note: Note | None,
-        console: Console,
-        width: int,
-        version: str,
-    ) -> None:
-        self._diagnosis = diagnosis
-        self._known = known
-        self._note = note
-        self._console = console
-        self._width = width
-        self._version = version
+    diagnosis: Diagnosis
+    known: Sequence[KnownFault]
+    note: Note | None
+    console: Console
+    width: int
+    version: str
 
     def lines(self) -> Iterator[Text]:
-        yield from self._wrapped(Text(wording.first_line(self._diagnosis), "bold"))
+        yield from self._wrapped(Text(wording.first_line(self.diagnosis), "bold"))
         yield Text()
         yield from self._verdict()
         yield from self._suspects()
@@ -102,7 +80,7 @@ class _Page:
     # --- sections -------------------------------------------------------------------------------------------------
 
     def _verdict(self) -> Iterator[Text]:
-        diagnosis = self._diagnosis
+        diagnosis = self.diagnosis
         confidence = Text(wording.CONFIDENCE[diagnosis.confidence], _CONFIDENCE_STYLE[diagnosis.confidence])
         if diagnosis.scope not in (Scope.UNKNOWN, Scope.NONE):
             yield from self._labelled("Confidence", confidence)
@@ -120,7 +98,7 @@ class _Page:
             yield from self._labelled("Job", Text(", ".join(about)))
 
     def _suspects(self) -> Iterator[Text]:
-        suspects, total = self._diagnosis.nodes, wording.node_total(self._diagnosis.coverage)
+        suspects, total = self.diagnosis.nodes, wording.node_total(self.diagnosis.coverage)
         if not suspects:
             return
         of = f" of {counted(total, 'node')}" if total else ""
@@ -133,24 +111,24 @@ class _Page:
             cited = f" ({', '.join(suspect.events)})" if suspect.events else ""
             yield from self._indented(self._sentence(suspect.because).append(cited))
             for line in suspect.lines[:MAX_SHOWN] if not suspect.events else ():  # an event quotes its own
-                quoted = Text(harmless(line.text, 2 * (self._width - _INDENT)))
+                quoted = Text(harmless(line.text, 2 * (self.width - _INDENT)))
                 yield from self._wrapped(quoted, Text(" " * _INDENT + "> ", "dim"))
         yield from self._left_out(len(suspects) - MAX_SUSPECTS, "suspect")
 
     def _checks(self) -> Iterator[Text]:
-        if not self._diagnosis.checks:
+        if not self.diagnosis.checks:
             return
         yield from self._title("Check first")
-        for number, check in enumerate(self._diagnosis.checks[:MAX_CHECKS], start=1):
+        for number, check in enumerate(self.diagnosis.checks[:MAX_CHECKS], start=1):
             yield from self._numbered(f"{number}.", self._sentence(check))
 
     def _known_faults(self) -> Iterator[Text]:
-        if not self._known:
+        if not self.known:
             return
         yield from self._title("Known faults like this")
-        for fault in self._known:
+        for fault in self.known:
             likeness = wording.likeness(fault)
-            title = Text(harmless(fault.title, self._width - _INDENT - len(likeness) - 2), "bold")
+            title = Text(harmless(fault.title, self.width - _INDENT - len(likeness) - 2), "bold")
             yield from self._numbered(fault.id, self._with_end(title, likeness))
             vouched = f"{wording.sentence(wording.vouched(fault))}{wording.how_confirmed(fault)}"
             yield from self._indented(self._sentence(f"{vouched}. {fault.because}"))
@@ -159,7 +137,7 @@ class _Page:
 
     def _drafted(self) -> Iterator[Text]:
         """What a model made of the evidence; a note by code says nothing that does not stand here anyway."""
-        note = self._note
+        note = self.note
         if note is None or not note.model:
             return
         if note.author is not Author.CODE:
@@ -179,7 +157,7 @@ class _Page:
                 )
 
     def _events(self) -> Iterator[Text]:
-        events = self._diagnosis.events
+        events = self.diagnosis.events
         shown = [event for event in events if event.role is not Role.BENIGN][:MAX_EVENTS]
         benign = [event.id for event in events if event.role is Role.BENIGN]
         if shown or benign:
@@ -201,33 +179,33 @@ class _Page:
         """A root event in full, the others in short."""
         root = event.role is Role.ROOT
         head = Text(f"{event.role:<12}", _ROLE_STYLE[event.role])
-        place = wording.where(event, self._diagnosis.coverage.nodes)
+        place = wording.where(event, self.diagnosis.coverage.nodes)
         head.append(f"{_column(place, 19)} {clock}  {wording.times(event.count)}", "not bold not dim default")
         yield from self._numbered(event.id, head)
         if root and event.because:
             yield from self._indented(self._sentence(event.because))
-        rows = (1 if event.role is Role.TEARDOWN else 2) + (self._width < _FULL_WIDTH)
-        room = (self._width - _INDENT - 2) * rows - 4 * (rows - 1)  # words that wrap leave some columns empty
+        rows = (1 if event.role is Role.TEARDOWN else 2) + (self.width < _FULL_WIDTH)
+        room = (self.width - _INDENT - 2) * rows - 4 * (rows - 1)  # words that wrap leave some columns empty
         yield from self._wrapped(Text(harmless(wording.cited_text(event), room)), Text(" " * _INDENT + "> ", "dim"))
         if event.lines:
-            for line in _places(event.lines, self._width - _INDENT):
+            for line in _places(event.lines, self.width - _INDENT):
                 yield Text(" " * _INDENT).append(line, "cyan")
 
     def _metrics(self) -> Iterator[Text]:
-        metrics = self._diagnosis.metrics
+        metrics = self.diagnosis.metrics
         if metrics:
             yield from self._title("Metrics")
         for metric in metrics[:MAX_METRICS]:
             yield from self._numbered(metric.id, self._sentence(metric.because))
-            for line in _places(metric.lines, self._width - _INDENT):
+            for line in _places(metric.lines, self.width - _INDENT):
                 yield Text(" " * _INDENT).append(line, "cyan")
         yield from self._left_out(len(metrics) - MAX_METRICS, "metric")
 
     def _small_print(self) -> Iterator[Text]:
-        for label, sentence in _small_print(self._diagnosis):
+        for label, sentence in _small_print(self.diagnosis):
             yield from self._labelled(label, Text(sentence), "dim")
-        version = f"Firstfault {self._version}".strip()
-        yield from self._labelled("By", Text(f"{version}, method {self._diagnosis.method}"), "dim")
+        version = f"Firstfault {self.version}".strip()
+        yield from self._labelled("By", Text(f"{version}, method {self.diagnosis.method}"), "dim")
 
     # --- lines ----------------------------------------------------------------------------------------------------
 
@@ -254,14 +232,14 @@ class _Page:
 
     def _with_end(self, text: Text, end: str) -> Text:
         """The text with something at the right margin, or behind it when there is no room."""
-        gap = self._width - _INDENT - cell_len(text.plain) - cell_len(end)
+        gap = self.width - _INDENT - cell_len(text.plain) - cell_len(end)
         return text.append(" " * gap if gap > 1 else "  ").append(end, "not bold dim")
 
     def _wrapped(self, text: Text, first: Text | None = None) -> Iterator[Text]:
         """Lines that hang below the first one, which starts with ``first``."""
         first = first or Text()
         indent = cell_len(first.plain)
-        for number, line in enumerate(text.wrap(self._console, max(20, self._width - indent), justify="left")):
+        for number, line in enumerate(text.wrap(self.console, max(20, self.width - indent), justify="left")):
             line.rstrip()
             yield Text.assemble(first if number == 0 else Text(" " * indent), line)
 

@@ -1,1 +1,1 @@
-"""What a diagnosis starts from: the job, its baseline and flows, earlier attempts; who reads the logs, and a cache."""
+"""What a diagnosis starts from: job, baseline, flows, attempts; who reads the logs, a cache. Start at ``jobs.py``."""

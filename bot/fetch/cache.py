@@ -8,10 +8,10 @@ from pathlib import Path
 
 MAX_BYTES = 4 << 30  # a profile of a job has some hundred kB, the rows of a job a tenth of its logs
 _MOST_OF_ALL = 0.5  # share of the folder that one file may take
-_COPY_BYTES = 1 << 20
+_COPY_BYTES = 1 << 20  # chosen, not measured: a usual size of a piece
 _KEY = re.compile(r"[0-9a-f]{8,128}")
 _MAGIC = b"firstfault-cache-1\n"
-_DIGEST_BYTES = 16
+_DIGEST_BYTES = 16  # 128 bits: against damage, not against an attacker who can write there
 
 
 class FolderCache:

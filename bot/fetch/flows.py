@@ -16,7 +16,7 @@ from sources.flows.flow_files import read_flows, read_topology
 from sources.flows.records import Records
 
 TOPOLOGY = "topology.json"
-PIECE = 1 << 20  # bytes
+PIECE = 1 << 20  # bytes that are unpacked at a time, so that a bomb is noticed within one
 MAX_BYTES = 1 << 30  # of all files of flows/, unpacked: ten million records as CSV
 
 

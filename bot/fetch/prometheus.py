@@ -38,7 +38,7 @@ _PROOF = {401: _WHO, 403: _WHO}
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.-]{0,252}")  # what a machine may be called; anything else is not sent
 
 
-_PORTS = {"http": 80, "https": 443}
+_PORTS = {"http": 80, "https": 443}  # of addresses that name none
 
 
 def authorization_for(address: str, settings: Settings) -> str:

@@ -1,1 +1,1 @@
-"""The history of a run: its attempts are found and read, and told as text, page and JSON."""
+"""The history of a run: its attempts are found, read and told as text, page and JSON. Start at ``gather.py``."""

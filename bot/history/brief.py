@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bot.history.lines import duration, facts, headline, parts
 from core.history.history import History
 
-MAX_PARTS, MAX_CAUSES = 4, 3
+MAX_PARTS, MAX_CAUSES = 4, 3  # chosen: what a line of a message on a phone has room for
 _ORDER = (
     "Windows",
     "Repaired",
@@ -17,7 +17,7 @@ _ORDER = (
     "Standbys",
     "Unseen",
 )  # what is to be done first
-MAX_FACTS = 4
+MAX_FACTS = 4  # with the headline, time and cost fewer than MAX_LINES of bot/slack/brief.py
 
 
 def brief(history: History) -> tuple[tuple[str, str], ...]:

@@ -16,8 +16,8 @@ from core.next.price import seconds
 _NAME = 24  # columns of a label
 _ATTEMPT, _LEAST = 18, 12  # of the name of an attempt; and of what ended it, which stands above in full
 _LEAD, _WIDTH = 12, 80  # columns of what a fact is about, and of a line
-_CAUSE = 60
-MAX_CAUSES, MAX_ATTEMPTS, MAX_CHANGES, MAX_PROBLEMS = 8, 30, 5, 10
+_CAUSE = 60  # characters; what is left of a line of _WIDTH beside the numbers
+MAX_CAUSES, MAX_ATTEMPTS, MAX_CHANGES, MAX_PROBLEMS = 8, 30, 5, 10  # chosen; --json has all
 AGAIN = 0.25, 0.026  # of nodes back from repair, and of others, failed within a week (StepFun's trace, 400 nodes)
 SURE = 0.01  # of the wall time: parts below are not worth a line unless they are all there is
 

@@ -25,10 +25,10 @@ _ORDER = (
     *(TimeUse.STARTUP, TimeUse.PRODUCTIVE, TimeUse.SAVING, TimeUse.EVALUATING, TimeUse.UNEXPLAINED, TimeUse.RECOMPUTED),
     *(TimeUse.STALLED, TimeUse.AFTER, TimeUse.UNKNOWN, TimeUse.DOWN),
 )
-MAX_POINTS = 800
-MAX_BARS = 8
-_NAME = 44  # characters
-_ROW = 0.27  # inches
+MAX_POINTS = 800  # more than the pixels of the plot
+MAX_BARS = 8  # as MAX_CAUSES of the text
+_NAME = 44  # characters: what fits beside bars at the widest
+_ROW = 0.27  # inches: a line of TEXT with air, as in bot/report/suspects.py
 _LABELS, _BESIDE = 0.55, 0.15  # of the width, at most; inches between labels and bars
 
 

@@ -1,1 +1,1 @@
-"""Work outside of the process that asks: runs and questions from the queue, and watches; each in a child process."""
+"""Work outside of the process that asks: runs, questions and watches, a child process each. Start at ``worker.py``."""

@@ -153,7 +153,12 @@ class ChildProcess:
 def environment_of_child(environment: Mapping[str, str], temporary: Path) -> dict[str, str]:
     """For every child that reads hostile logs: without the bot's tokens, temporary files where they are removed."""
     kept = {name: value for name, value in environment.items() if not name.startswith(_SECRETS)}
+    return {**with_own_code(kept), "TMPDIR": str(temporary)}
+
+
+def with_own_code(environment: Mapping[str, str]) -> dict[str, str]:
+    """For a child that must find the same code: in a checkout, wherever it is started."""
     root = Path(bot.__file__).resolve().parent.parent
-    if root.name not in ("site-packages", "dist-packages"):  # a checkout: the child must find the same code
-        kept["PYTHONPATH"] = os.pathsep.join(filter(None, (str(root), kept.get("PYTHONPATH"))))
-    return {**kept, "TMPDIR": str(temporary)}
+    if root.name in ("site-packages", "dist-packages"):
+        return dict(environment)
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, (str(root), environment.get("PYTHONPATH"))))}

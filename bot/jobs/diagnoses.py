@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
 from bot.jobs.messages import AnswerMessage, Diagnose, FailureMessage, ProgressMessage, TellHistory
-from bot.jobs.work_context import WorkContext, died, logged, shareable, too_late
+from bot.jobs.work_context import Work, logged, shareable, too_late
 from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
-from bot.state.leases import Leases
 from bot.state.runs import Run, Task
 from bot.state.small_values import Status
 from bot.text import wording
@@ -31,18 +30,10 @@ class _Heard:
     step: str = ""
 
 
-class Diagnoses:
+class Diagnoses(Work):
     """The work on runs."""
 
     task = TASK
-
-    def __init__(self, context: WorkContext) -> None:
-        self._context = context
-
-    @property
-    def leases(self) -> Leases:
-        """Who works on which run."""
-        return self._context.state.runs.leases
 
     def carry_out(self, lease: Lease) -> None:
         """From a claimed run to one that was told."""
@@ -109,16 +100,12 @@ class Diagnoses:
             self._conclude(run, lease, Status.DONE)
         elif lease.why is EndReason.CANCELLED:
             self._conclude(run, lease, Status.CANCELLED)
-        elif heard.failure:
-            self._conclude(run, lease, Status.FAILED, heard.failure)
-        elif lease.why is EndReason.STOPPED:
-            self.leases.hand_back(lease.id, self._context.owner, counted=False)
-        elif lease.why is EndReason.DEADLINE:
+        elif lease.why is EndReason.DEADLINE and not heard.failure:
             self._expire(run, lease, heard, what)
-        else:
-            failure = died(lease, process, what)
-            if not self._context.forgive(lease, TASK, run.attempts, process):
-                self._conclude(run, lease, Status.FAILED, failure)
+        elif failure := heard.failure or self.failed(
+            lease, process, what, run.attempts, self._context.limits.run_seconds
+        ):
+            self._conclude(run, lease, Status.FAILED, failure)
 
     def _expire(self, run: Run, lease: Lease, heard: _Heard, what: str) -> None:
         """At the deadline a part of the answer is better than none, and says that it is one."""

@@ -16,7 +16,8 @@ MAX_READ = 4 << 20  # bytes of a file that one look takes; the rest waits for th
 MAX_LOOK = 32 << 20  # bytes of all files together
 # What a job said before it was watched, the ends of its files: 16 MB of 512 ranks took 20 s on two busy cores.
 BACKLOG = 8 << 20
-MIN_BACKLOG, MAX_BACKLOG = 1 << 12, 4 << 20  # of one file
+# Of one file; chosen: some lines of each at least, half of BACKLOG of one at most.
+MIN_BACKLOG, MAX_BACKLOG = 1 << 12, 4 << 20
 HEAD = 256  # bytes by which a file is known again
 _ROTATED = re.compile(r"(?P<stem>.+?)(?:[.-]\d{1,8})?(?:\.(?:gz|zst|xz))?")
 

@@ -12,7 +12,7 @@ from core.parsing.parse import find_year
 
 EVERY = 1.0  # seconds between two looks
 SHARE = 0.2  # of the time that looking may take: a folder of thousands of files is looked at less often
-MAX_EVERY = 30.0
+MAX_EVERY = 30.0  # seconds; an alarm of a hang comes after minutes, so half a minute more is late, not wrong
 PATIENCE = 120.0  # seconds that a source may fail, or a folder be gone, before it is told
 
 Fetch = Callable[[], Job]

@@ -1,4 +1,4 @@
-"""Who is told of runs and questions, and who counts them: two small protocols, each with one that does nothing."""
+"""Who is told of runs and questions, and who counts them: two small protocols."""
 
 from typing import Protocol
 
@@ -49,16 +49,3 @@ class Counters(Protocol):
 
     def child_died(self, task: str) -> None:
         """A child process ended without a last word."""
-
-
-class NoCounters:
-    """For a bot whose numbers nobody reads: nothing is counted."""
-
-    def finished(self, task: str, outcome: str, seconds: float) -> None:
-        """Not counted."""
-
-    def waiting(self, task: str, number: int) -> None:
-        """Not counted."""
-
-    def child_died(self, task: str) -> None:
-        """Not counted."""

@@ -4,29 +4,20 @@ from dataclasses import replace
 
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
-from bot.jobs.messages import AnswerMessage, Draw, FailureMessage
-from bot.jobs.work_context import WorkContext, died, logged, too_late
+from bot.jobs.messages import Draw
+from bot.jobs.work_context import Work
 from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.drawings import Drawing
-from bot.state.leases import Leases
 from bot.state.small_values import Status
 
 TASK = "draw"
 
 
-class Pictures:
+class Pictures(Work):
     """The work on drawings. What cannot be drawn is in our log: who asked has the answer."""
 
     task = TASK
-
-    def __init__(self, context: WorkContext) -> None:
-        self._context = context
-
-    @property
-    def leases(self) -> Leases:
-        """Who draws for which run."""
-        return self._context.state.drawings.leases
 
     def carry_out(self, lease: Lease) -> None:
         """From a claimed drawing to one that was shown."""
@@ -38,7 +29,7 @@ class Pictures:
             return
         order = Draw(answer, str(self._context.files.home(drawing.run)), self._context.version)
         with self._context.child(lease, TASK, order, drawing.run) as process:
-            ending = self._listen(lease, process)
+            ending = self.last_word(lease, process)
         self._end(drawing, lease, answer, ending, process)
 
     def tell(self, lease: Lease) -> None:
@@ -53,24 +44,12 @@ class Pictures:
 
         self._context.tell(lease, show)
 
-    def _listen(self, lease: Lease, process: ChildProcess) -> SavedAnswer | Failure | None:
-        ending: SavedAnswer | Failure | None = None
-        for message in process.messages():
-            match message:
-                case AnswerMessage(drawn, final) if final:
-                    ending = drawn
-                case FailureMessage(failure, trace, audience):
-                    ending = logged(lease, failure, trace, audience)
-                case _:
-                    pass  # nobody waits for it
-        return ending
-
     def _end(
         self,
         drawing: Drawing,
         lease: Lease,
         answer: SavedAnswer,
-        ending: SavedAnswer | Failure | None,
+        ending: SavedAnswer | str | Failure | None,
         process: ChildProcess,
     ) -> None:
         if lease.why is EndReason.LOST:
@@ -81,16 +60,11 @@ class Pictures:
             )
             self._context.state.runs.add_pictures(drawing.run, files)
             self._conclude(lease, Status.DONE)
-        elif isinstance(ending, Failure):
-            self._conclude(lease, Status.FAILED, ending)
-        elif lease.why is EndReason.STOPPED:
-            self.leases.hand_back(lease.id, self._context.owner, counted=False)
-        elif lease.why is EndReason.DEADLINE:
-            self._conclude(lease, Status.FAILED, too_late("The report", self._context.limits.run_seconds))
-        else:
-            failure = died(lease, process, "The report")
-            if not self._context.forgive(lease, TASK, drawing.attempts, process):
-                self._conclude(lease, Status.FAILED, failure)
+            return
+        seconds = self._context.limits.run_seconds
+        failure = ending if isinstance(ending, Failure) else None
+        if failure := failure or self.failed(lease, process, "The report", drawing.attempts, seconds):
+            self._conclude(lease, Status.FAILED, failure)
 
     def _conclude(self, lease: Lease, status: Status, failure: Failure | None = None) -> None:
         state = self._context.state

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
-from bot.jobs.messages import Ask, EarlierTurn, FailureMessage, ReplyMessage
-from bot.jobs.work_context import WorkContext, died, logged, too_late
+from bot.jobs.messages import Ask, EarlierTurn
+from bot.jobs.work_context import Work
 from bot.outgoing.errors import Failure
-from bot.state.leases import Leases
+from bot.state.answers import SavedAnswer
 from bot.state.small_values import Status
 from bot.state.threads import ThreadQuestion
 
@@ -15,18 +15,10 @@ TASK = "ask"
 _WHAT = "The reply"
 
 
-class Questions:
+class Questions(Work):
     """The work on follow-up questions."""
 
     task = TASK
-
-    def __init__(self, context: WorkContext) -> None:
-        self._context = context
-
-    @property
-    def leases(self) -> Leases:
-        """Who answers which question."""
-        return self._context.state.threads.leases
 
     def carry_out(self, lease: Lease) -> None:
         """From a claimed question to one that was told."""
@@ -40,7 +32,7 @@ class Questions:
             return
         order = Ask(question.text, answer, self._before(question))
         with self._context.child(lease, TASK, order) as process:
-            ending = self._listen(lease, process)
+            ending = self.last_word(lease, process)
         self._end(question, lease, ending, process)
 
     def tell(self, lease: Lease) -> None:
@@ -63,36 +55,19 @@ class Questions:
             if earlier.reply and earlier.ts < question.ts
         )
 
-    def _listen(self, lease: Lease, process: ChildProcess) -> ReplyMessage | Failure | None:
-        ending: ReplyMessage | Failure | None = None
-        for message in process.messages():
-            match message:
-                case ReplyMessage():
-                    ending = message
-                case FailureMessage(failure, trace, audience):
-                    ending = logged(lease, failure, trace, audience)
-                case _:
-                    pass  # progress of a reply is shown to nobody
-        return ending
-
     def _end(
-        self, question: ThreadQuestion, lease: Lease, ending: ReplyMessage | Failure | None, process: ChildProcess
+        self, question: ThreadQuestion, lease: Lease, ending: SavedAnswer | str | Failure | None, process: ChildProcess
     ) -> None:
         if lease.why is EndReason.LOST:
             return
-        if isinstance(ending, ReplyMessage):
-            self._context.state.threads.save_reply(lease.id, self._context.owner, ending.text)
+        if isinstance(ending, str):
+            self._context.state.threads.save_reply(lease.id, self._context.owner, ending)
             self._conclude(question, lease, Status.DONE)
-        elif isinstance(ending, Failure):
-            self._conclude(question, lease, Status.FAILED, ending)
-        elif lease.why is EndReason.STOPPED:
-            self.leases.hand_back(lease.id, self._context.owner, counted=False)
-        elif lease.why is EndReason.DEADLINE:
-            self._conclude(question, lease, Status.FAILED, too_late(_WHAT, self._context.limits.question_seconds))
-        else:
-            failure = died(lease, process, _WHAT)
-            if not self._context.forgive(lease, TASK, question.attempts, process):
-                self._conclude(question, lease, Status.FAILED, failure)
+            return
+        seconds = self._context.limits.question_seconds
+        failure = ending if isinstance(ending, Failure) else None
+        if failure := failure or self.failed(lease, process, _WHAT, question.attempts, seconds):
+            self._conclude(question, lease, Status.FAILED, failure)
 
     def _conclude(self, question: ThreadQuestion, lease: Lease, status: Status, failure: Failure | None = None) -> None:
         if self._context.conclude(lease, TASK, status, failure, asked_at=question.asked_at):

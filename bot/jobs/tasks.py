@@ -1,4 +1,4 @@
-"""What a child process can do: the whole table. A task gets its order and a voice; what it returns is the end."""
+"""What a child process can do: the whole table. A task gets its order and an output; what it returns is the end."""
 
 import os
 import sys

@@ -27,9 +27,9 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what a library prints goes to standard error
     settings = load_settings()
-    lookout = JobFollowers(partial(open_source, settings.jobs, links=settings.follow_links), output)
+    followers = JobFollowers(partial(open_source, settings.jobs, links=settings.follow_links), output)
     for line in commands:
-        lookout.obey(command_of(line))
+        followers.obey(command_of(line))
     os._exit(0)  # threads may wait for a bucket; nothing here must be stored
 
 

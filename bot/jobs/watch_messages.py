@@ -14,8 +14,8 @@ from bot.state.small_values import to_text
 from bot.text.harmless import storable
 from core.live.findings import LiveFinding, LiveKind
 
-MAX_LINE = 1 << 20  # bytes
-MAX_SAYS, MAX_TEXT = 1_000, 1_000  # characters
+MAX_LINE = 1 << 20  # bytes; a message has some kB at most (MAX_TEXT), so a longer one is none of ours
+MAX_SAYS, MAX_TEXT = 1_000, 1_000  # characters; twice what Slack and the terminal show of them
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import IO, cast
 from bot.jobs.child_process import environment_of_child
 from bot.jobs.watch_messages import MAX_LINE, BadLine, WatchMessage, WatchOrder, to_line, told_of
 
-_LEAVING_SECONDS = 2.0
+_LEAVING_SECONDS = 2.0  # for a reader whose pipe is closed: it ends at once
 _MOST_WAITING = 10_000  # messages; a process that floods us is ended
 
 

@@ -24,11 +24,11 @@ from bot.state.state import State
 from bot.state.watches import Watch, WatchFinding
 from core.live.findings import LiveKind
 
-LOOK_SECONDS = 0.5
+LOOK_SECONDS = 0.5  # seconds between two looks at what the process tells; people wait minutes for an alarm
 AGAIN_SECONDS = 10.0  # before a process that died is started again, and after trouble with the state
 QUIET = timedelta(hours=24)  # without a line, after which a job is not watched any more
-LEAVING_SECONDS = 5.0
-HEALTHY_SECONDS = 60.0
+LEAVING_SECONDS = 5.0  # for the thread, of which a look takes half a second and a post three
+HEALTHY_SECONDS = 60.0  # several looks, with Slack asking for pauses (bot/slack/posting.py, PATIENCE) in each
 QUIET_ENDED, TROUBLE_ENDED = "quiet", "trouble"
 _LOG = logging.getLogger(__name__)
 

@@ -1,21 +1,31 @@
 """What carrying out a run and a question have in common: what they need, limits, child processes, careful telling."""
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.jobs.child_process import ChildProcess
-from bot.jobs.lease_keeper import Lease
+from bot.jobs.lease_keeper import EndReason, Lease
 from bot.jobs.listener import Counters, Listener
-from bot.jobs.messages import Ask, ChildOrder, Diagnose, Draw, TellHistory
+from bot.jobs.messages import (
+    AnswerMessage,
+    Ask,
+    ChildOrder,
+    Diagnose,
+    Draw,
+    FailureMessage,
+    ReplyMessage,
+    TellHistory,
+)
 from bot.jobs.run_files import RunFiles
-from bot.jobs.shareable import shareable_diagnosis, shareable_note
 from bot.jobs.spare_child import SpareChild
 from bot.jobs.tasks import TASKS
-from bot.outgoing.errors import ASK, Failure, public_failure
+from bot.outgoing.errors import ASK, Failure, public_failure, without_places
 from bot.state.answers import SavedAnswer
+from bot.state.leases import Leases
 from bot.state.small_values import Status, new_id
 from bot.state.state import State
 from core.errors import Audience
@@ -124,6 +134,48 @@ class WorkContext:
             _LOG.warning("%s: %s while telling of progress", lease.id, type(error).__name__, extra={"run": lease.id})
 
 
+class Work(ABC):
+    """One kind of work: how its rows are claimed, carried out and told. task: as it is counted."""
+
+    task: str
+
+    def __init__(self, context: WorkContext, leases: Leases) -> None:
+        """leases: of the table that its rows are in."""
+        self._context = context
+        self.leases = leases
+
+    @abstractmethod
+    def carry_out(self, lease: Lease) -> None:
+        """From claimed to told."""
+
+    @abstractmethod
+    def tell(self, lease: Lease) -> None:
+        """From concluded to told."""
+
+    def last_word(self, lease: Lease, process: ChildProcess) -> SavedAnswer | str | Failure | None:
+        """The answer, the reply, or why there is none; None: the child ended without a word. Nobody sees progress."""
+        ending: SavedAnswer | str | Failure | None = None
+        for message in process.messages():
+            match message:
+                case AnswerMessage(answer, final) if final:
+                    ending = answer
+                case ReplyMessage(text):
+                    ending = text
+                case FailureMessage(failure, trace, audience):
+                    ending = logged(lease, failure, trace, audience)
+        return ending
+
+    def failed(self, lease: Lease, process: ChildProcess, what: str, attempts: int, seconds: float) -> Failure | None:
+        """Why work has failed whose child had no last word; None: it is handed back, to be tried again."""
+        if lease.why is EndReason.STOPPED:
+            self.leases.hand_back(lease.id, self._context.owner, counted=False)
+            return None
+        if lease.why is EndReason.DEADLINE:
+            return too_late(what, seconds)
+        failure = died(lease, process, what)
+        return None if self._context.forgive(lease, self.task, attempts, process) else failure
+
+
 def died(lease: Lease, process: ChildProcess, what: str) -> Failure:
     """A child that ended without a last word, for the asker; the log has what it wrote last."""
     reference, how = new_id("e"), process.how_it_ended()
@@ -157,7 +209,10 @@ def shareable(lease: Lease, answer: SavedAnswer, *, final: bool) -> SavedAnswer:
     """What may be shown of an answer: no place of the server in what tells why something is missing; our log has it."""
     if answer.diagnosis is None:
         return answer
-    diagnosis, note = shareable_diagnosis(answer.diagnosis), answer.note and shareable_note(answer.note)
+    skipped = tuple(replace(skip, reason=without_places(skip.reason)) for skip in answer.diagnosis.skipped)
+    diagnosis, note = replace(answer.diagnosis, skipped=skipped), answer.note
+    if note is not None:  # it may tell the address of a model that gave no answer
+        note = note.model_copy(update={"unavailable": without_places(note.unavailable)})
     if final and (diagnosis != answer.diagnosis or note != answer.note):
         kept = [*(skip.reason for skip in answer.diagnosis.skipped), answer.note.unavailable if answer.note else ""]
         _LOG.warning("%s: %s", lease.id, " ".join(filter(None, kept)), extra={"run": lease.id})

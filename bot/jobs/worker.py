@@ -9,19 +9,17 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
 
 from bot.jobs.diagnoses import Diagnoses
 from bot.jobs.lease_keeper import TICK_SECONDS, EndReason, Lease, LeaseKeeper
-from bot.jobs.listener import Counters, Listener, NoCounters
+from bot.jobs.listener import Counters, Listener
 from bot.jobs.pictures import Pictures
 from bot.jobs.questions import Questions
 from bot.jobs.run_files import RunFiles
 from bot.jobs.spare_child import SpareChild
 from bot.jobs.tasks import LOAD, TASKS
-from bot.jobs.work_context import Limits, WorkContext
+from bot.jobs.work_context import Limits, Work, WorkContext
 from bot.state.errors import StateUnavailable
-from bot.state.leases import Leases
 from bot.state.small_values import new_id
 from bot.state.state import State
 
@@ -33,22 +31,6 @@ HEALTHY_SECONDS = 30.0  # the watch looks four times a second, and waits at most
 _LOG = logging.getLogger(__name__)
 
 
-class Work(Protocol):
-    """One kind of work: how it is claimed, carried out and told."""
-
-    task: str
-
-    @property
-    def leases(self) -> Leases:
-        """The leases of the table that its rows are in."""
-
-    def carry_out(self, lease: Lease) -> None:
-        """From claimed to told."""
-
-    def tell(self, lease: Lease) -> None:
-        """From concluded to told."""
-
-
 class Worker:
     """Carries out what the state's queues hold, until it is stopped."""
 
@@ -58,8 +40,8 @@ class Worker:
         listener: Listener,
         *,
         files: Path,
+        counters: Counters,
         limits: Limits | None = None,
-        counters: Counters | None = None,
         environment: Mapping[str, str] | None = None,
         tasks: Mapping[str, str] = TASKS,
         version: str = "",
@@ -70,18 +52,18 @@ class Worker:
             state: where runs and questions come from.
             listener: who is told.
             files: folder for the reports of runs.
-            limits: how much at a time, and how long.
             counters: who counts.
+            limits: how much at a time, and how long.
             environment: of the children; None: this process' own. Slack's tokens are taken out.
             tasks: what children do; another table is for tests.
             version: of this program, for the reports.
         """
         self.owner = f"{new_id('w')}-{os.getpid()}"
         self._limits = limits or Limits()
-        self._counters = counters or NoCounters()
-        surroundings, home = os.environ if environment is None else environment, RunFiles(files)
+        self._counters = counters
+        child_environment, home = os.environ if environment is None else environment, RunFiles(files)
         loading = tasks.get(LOAD, "") if self._limits.spare else ""
-        spare = SpareChild(loading, temporary=home.spare, environment=surroundings) if loading else None
+        spare = SpareChild(loading, temporary=home.spare, environment=child_environment) if loading else None
         context = WorkContext(
             state=state,
             listener=listener,
@@ -89,12 +71,14 @@ class Worker:
             files=home,
             limits=self._limits,
             owner=self.owner,
-            environment=surroundings,
+            environment=child_environment,
             version=version,
             tasks=tasks,
             spare=spare,
         )
-        self._diagnoses, self._questions, self._pictures = Diagnoses(context), Questions(context), Pictures(context)
+        self._diagnoses = Diagnoses(context, state.runs.leases)
+        self._questions = Questions(context, state.threads.leases)
+        self._pictures = Pictures(context, state.drawings.leases)
         self._spare = spare
         self._watch = LeaseKeeper(self.owner, state.clock, state.runs.cancelled)
         self._stopping = threading.Event()
@@ -119,10 +103,6 @@ class Worker:
         """Something new is in a queue: do not wait for the next look."""
         with self._news:
             self._news.notify_all()
-
-    def busy(self) -> tuple[str, ...]:
-        """The ids of what is worked on now."""
-        return tuple(lease.id for lease in self._watch.held())
 
     def healthy(self) -> bool:
         """Whether all threads live and the watch has looked lately."""

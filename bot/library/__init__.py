@@ -1,1 +1,1 @@
-"""The fault library as the bot uses it: during a diagnosis, and when an approval is filed."""
+"""The fault library as the bot uses it: in a diagnosis (``session.py``), and when an approval is filed."""

@@ -1,1 +1,1 @@
-"""From a diagnosis to a root-cause note: numbered evidence, a model's draft, a check of every sentence."""
+"""From a diagnosis to a root-cause note: claims that code makes, in the order of a model. Start at ``write.py``."""

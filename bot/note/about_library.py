@@ -9,7 +9,7 @@ from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.model import Scope
 
-MAX_FAULTS = 4
+MAX_FAULTS = 4  # chosen: the library itself shows six at most, and a note names the first
 _QUIET = (Scope.NONE, Scope.UNKNOWN)  # no model and no pattern tells the cause of what nobody knows to have failed
 
 

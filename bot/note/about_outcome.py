@@ -1,14 +1,37 @@
-"""Claims about the end of a job: how far it was, what it had saved, exit codes with who had them, when it was over."""
+"""Claims about how a job went and came to its end: where it was, what it had saved, exit codes, when it was over."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from bot.note.about_suspects import MIN_DISTANCE
 from bot.note.claim import Claim
-from bot.note.claim_source import NAME, ClaimSource, claim, clock, listed
-from bot.note.outcome import Outcome
+from bot.note.claim_source import NAME, ClaimSource, claim, clock, distance, listed
 from bot.note.wordings import say
+from bot.text import wording
 from bot.text.wording import counted, names, ranks
-from core.model import EventEvidence, Role
+from core.model import EventEvidence, Role, Scope, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the lines and job.json tell of the end of a job; times in microseconds of its clock, None where unknown.
+
+    last, planned: iterations. moved: when the last one was complete. saved: the iteration of the last checkpoint that
+    lines tell of, None where none does; looked: whether lines were searched for one; doubtful: who did not report their
+    part. ended: the last line of all. stopped: the end by job.json, a time of day. codes: exit codes with who had them.
+    """
+
+    last: int | None = None
+    planned: int | None = None
+    moved: int | None = None
+    saved: int | None = None
+    looked: bool = False
+    doubtful: tuple[int, ...] = ()
+    ended: int | None = None
+    stopped: str = ""
+    codes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
 
 MAX_CODES = 4  # different exit codes that are told
 MAX_TIMED = 4  # events whose time is told
@@ -113,3 +136,21 @@ def _is_whole(about: ClaimSource, own: tuple[int, ...]) -> bool:
         and len(own) * about.total == expected
         and own == tuple(range(own[0], own[0] + len(own)))
     )
+
+
+MAX_ITERATIONS = 3  # as plots mark (bot/report/iterations.py, MAX_MARKS)
+
+
+def claims_of_course(about: ClaimSource) -> Iterator[Claim]:
+    """Where the job was when it failed."""
+    diagnosis = about.diagnosis
+    for iteration in diagnosis.iterations[:MAX_ITERATIONS]:
+        yield from claim(
+            f"{iteration.id}.at", "happened", about.clean(iteration.because), [iteration.id], ground=not about.roots
+        )
+    if diagnosis.stage is not Stage.UNKNOWN and diagnosis.scope is not Scope.NONE:
+        yield from claim("D1.stage", "happened", say("course.stage", stage=diagnosis.stage), ["D1"])
+    first = wording.first_sign(diagnosis)
+    last = max((bar.last for bar in diagnosis.pictures.nodes if bar.last is not None), default=None)
+    if first is not None and last is not None and last - first >= MIN_DISTANCE:
+        yield from claim("J1.ended", "happened", say("course.ended", distance=distance(last - first)), ["J1"])

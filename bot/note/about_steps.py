@@ -9,7 +9,7 @@ from bot.note.wordings import say
 from bot.text import wording
 from core.model import Scope
 
-MAX_CHECKS, MAX_GAPS = 4, 4
+MAX_CHECKS, MAX_GAPS = 4, 4  # chosen: a note shows three and two of them
 _THE_NODE = re.compile(r"(?i)\b(?:the|that|this) node(?='s\b|\b)(?!s)")
 _OF_ONE = re.compile(r"(?i)\b(?:that|this) (?:rank|process|accelerator)\b")
 

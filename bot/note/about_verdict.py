@@ -8,7 +8,7 @@ from bot.note.wordings import say
 from bot.text import wording
 from core.model import Scope
 
-MAX_WHY = 5
+MAX_WHY = 5  # chosen: a note tells the first; the others are for whoever asks
 MAX_HEADLINE = 300  # characters; as bot.text.wording.first_line
 _OF_SCOPE = {Scope.JOB: "job", Scope.NONE: "scope_none", Scope.UNKNOWN: "scope_unknown"}
 _NO_CAUSE = {Scope.NONE: "none", Scope.UNKNOWN: "unknown"}

@@ -2,14 +2,14 @@
 
 from bot.note.claim import Claim, Claims, ClaimUse
 from bot.note.joins import Join
+from bot.note.note import Category
 from bot.note.plan import Plan, Step
-from bot.note.sentence import Category
 from bot.text.known_fault import KnownFault
 from core.model import Diagnosis, Scope
 from faultlib.draft import category_of as category_by_events
 
 MAX_ROOTS, MAX_PEERS = 3, 1  # events that are told of; the evidence has all
-MAX_CHECKS, MAX_GAPS = 3, 2
+MAX_CHECKS, MAX_GAPS = 3, 2  # chosen: a note is read on a phone
 
 
 def plan_by_code(claims: Claims) -> Plan:

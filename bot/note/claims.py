@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 
-from bot.note.about_course import claims_of_course
 from bot.note.about_events import claims_of_events, reasons_of_events
 from bot.note.about_library import claims_of_library, reasons_of_library
-from bot.note.about_outcome import claims_of_outcome
+from bot.note.about_outcome import Outcome, claims_of_course, claims_of_outcome
 from bot.note.about_steps import claims_of_gaps, claims_of_steps
 from bot.note.about_suspects import claims_of_suspects
 from bot.note.about_verdict import claims_of_ruled_out, claims_of_verdict
 from bot.note.claim import Claims
 from bot.note.claim_source import ClaimSource
-from bot.note.outcome import Outcome
 from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from bot.note.claim import Claims, ClaimUse
 from bot.note.joins import Join
 
+# Chosen: what a note on a phone has room for; they bound the schema, and so the tokens (write.py).
 MAX_HEADLINE, MAX_STEPS, MAX_CAUSE, MAX_TODO, MAX_READING = 2, 5, 2, 4, 3
 MAX_READ = 20_000  # characters of an answer
 MAX_SENTENCE = 300  # characters of a sentence of the model's own

@@ -8,6 +8,7 @@ import re
 from bot.text.harmless import harmless
 
 QUOTE = 90  # characters of a log line, as the core quotes
+# Characters; chosen: "NCCL error 3" is the shortest that says something, some words tell it.
 _SHORTEST, _TELLING = 12, 30
 # What a quote must not hold, and source files in brackets, which say nothing at 3 a.m.
 _BREAKS = re.compile("[<>`\"'\u201c\u201d\u2018\u2019|\u2026\ufffd]+|\\[[^\\]\\s]*/[^\\]\\s]*\\]:?\\s")

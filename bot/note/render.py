@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from bot.note.claim import Claim, Claims, ClaimUse
 from bot.note.joins import joined
+from bot.note.note import MAX_CITES, MAX_TEXT, Sentence
 from bot.note.plan import Step
-from bot.note.sentence import MAX_CITES, MAX_TEXT, Sentence
 
 MAX_HEADLINE = 300  # characters; as bot.text.wording.first_line
-MAX_CHECKS, MAX_FIXES = 3, 1
+MAX_CHECKS, MAX_FIXES = 3, 1  # as by_code.py
 
 
 def headline(ids: Sequence[str], claims: Claims) -> Sentence | None:

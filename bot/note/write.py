@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import prompts
-from bot.chat.model import ChatMessage, ChatModel, ModelUnavailable, OnText, Usage
+from bot.chat.model import ChatMessage, ChatModel, ModelUnavailable, Usage
 from bot.note import render
+from bot.note.about_outcome import Outcome
 from bot.note.by_code import category_of, gaps, plan_by_code
 from bot.note.claim import Claims
 from bot.note.claims import claims_of
 from bot.note.free_sentences import kept
 from bot.note.listing import listing
-from bot.note.note import Author, Note
-from bot.note.outcome import Outcome
+from bot.note.note import Author, Note, Sentence
 from bot.note.plan import Plan, asked_for, read_plan
-from bot.note.sentence import Sentence
 from bot.note.wordings import say
 from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
@@ -41,11 +40,10 @@ def write_note(
     outcome: Outcome | None = None,
     redact_addresses: bool = False,
     budget: int = BUDGET,
-    on_text: OnText | None = None,
 ) -> Note:
     """A note of true sentences, in the order of a model if there is one, beside its marked reading."""
     claims = claims_of(diagnosis, known, outcome, redact_addresses=redact_addresses)
-    answer = _asked(claims, model, budget, on_text) if model else _Answer()
+    answer = _asked(claims, model, budget) if model else _Answer()
     by_code, by_model = plan_by_code(claims), answer.plan
     headline = render.headline(by_model.headline, claims)
     cause = render.cause(by_model.cause, claims)
@@ -70,11 +68,11 @@ def write_note(
     )
 
 
-def _asked(claims: Claims, model: ChatModel, budget: int, on_text: OnText | None) -> _Answer:
+def _asked(claims: Claims, model: ChatModel, budget: int) -> _Answer:
     """What the model plans; nothing when it does not answer, or not with a plan."""
     question = ChatMessage("user", prompts.render("note", **listing(claims, budget)))
     try:
-        reply = model.answer([question], schema=asked_for(claims), max_tokens=MAX_TOKENS, on_text=on_text)
+        reply = model.answer([question], schema=asked_for(claims), max_tokens=MAX_TOKENS)
     except ModelUnavailable as trouble:
         return _Answer(usage=trouble.usage, unavailable=trouble.message)
     return _Answer(read_plan(reply.text), reply.usage)

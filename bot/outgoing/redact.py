@@ -5,12 +5,14 @@ characters from anywhere. Equal secrets get equal placeholders (``[key-1]``), an
 """
 
 import re
+import tomllib
 from collections.abc import Callable
+from functools import cache
 from ipaddress import AddressValueError, IPv6Address
+from pathlib import Path
 
 from bot.outgoing.command_lines import COMMAND_LINES, NO_PLACEHOLDER
 from bot.outgoing.entropy import named_words, random_words
-from bot.outgoing.vendors import vendor_keys
 
 _PLACEHOLDER = re.compile(r"\[(key|secret|user|email|address)-([0-9]{1,6})\]")
 
@@ -273,3 +275,13 @@ def _is_ipv6(text: str) -> bool:
     except AddressValueError:
         return False
     return any(character.isdigit() for character in text)
+
+
+RULES = Path(__file__).with_name("vendors.toml")
+
+
+@cache
+def vendor_keys() -> re.Pattern[str]:
+    """All rules as one pattern."""
+    rules = tomllib.loads(RULES.read_text(encoding="utf-8"))["rule"]
+    return re.compile("|".join(f"(?i:{rule['regex']})" if rule["any_case"] else rule["regex"] for rule in rules))

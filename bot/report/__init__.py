@@ -1,1 +1,1 @@
-"""The report: a diagnosis as one self-contained page, and its plots as figures."""
+"""A diagnosis as self-contained page, PDF for a phone, JSON and pictures. Start at ``page.py``."""

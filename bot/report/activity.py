@@ -4,14 +4,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.report.time_axis import ticks
+from bot.report.plotted import ticks
 from bot.text.harmless import harmless
 from bot.text.wording import clocks, counted
 from core.model import Activity, ActivityLane, Diagnosis
 
-LEVELS = 4  # of darkness
-MAX_TICKS = 4
-_NAME = 28  # characters
+LEVELS = 4  # of darkness; chosen: more are not told apart in print or by everybody
+MAX_TICKS = 4  # on a phone, where a clock takes a quarter of the width
+_NAME = 28  # characters; a phone has about 45 in a line
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel
 from bot.text.harmless import harmless
 from core.model import Diagnosis, IterationEvidence, Series
 
-MAX_MARKS = 3
-_PANEL = 1.05  # inches
-_LABEL = 0.2  # of the width
-_GAP = 0.42
+MAX_MARKS = 3  # chosen: core names few, and labels of more touch each other
+_PANEL = 1.05  # inches; chosen by eye: four panels are a page's height
+_LABEL = 0.2  # of the width: what the longest label takes on a phone
+_GAP = 0.42  # inches: a title and its air
 _COLUMNS = 400  # of a panel; more points are drawn as the least and the largest value of a column
 _PLAIN = 1e-3, 1e9  # numbers between them are written without an exponent
 _DOTS = 3  # so few points make no line

@@ -11,7 +11,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 from bot.text.harmless import storable
 
 MAX_TEXT = 4_000  # characters of a line; a longer one keeps its head, and the log has the rest
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 Number = Annotated[float, PlainSerializer(lambda value: round(value, 4), return_type=float)]
 Score = Annotated[float, Field(ge=0, le=1), PlainSerializer(lambda value: round(value, 4), return_type=float)]
@@ -35,9 +34,3 @@ def to_json(document: Document) -> str:
     """The document as text that ends with a newline; ASCII, so that no locale and no terminal can change or obey it."""
     text = json.dumps(document.model_dump(mode="json"), indent=2, allow_nan=False)
     return text.replace("\x7f", "\\u007f") + "\n"
-
-
-def schema_text(document: type[Document]) -> str:
-    """The JSON schema of a document, as it stands in docs/ (``pytest --update-golden`` writes it)."""
-    schema = document.model_json_schema(mode="serialization")
-    return json.dumps({"$schema": DIALECT, **schema}, indent=2) + "\n"

@@ -9,7 +9,7 @@ from core.model import Diagnosis, Role
 from core.naming import natural
 
 MAX_ROWS, MAX_EVENTS = 16, 12  # what a phone shows without a second look
-_NAME = 28  # characters
+_NAME = 28  # characters, as in activity.py
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,7 +16,7 @@ from bot.report.citations import MAX_LINES, citations
 from bot.report.matrix import node_matrix
 from bot.report.page_template import STYLES, environment_of, own_file, script_hash
 from bot.report.speedscope import to_speedscope
-from bot.report.style import as_svg
+from bot.report.style import at_both_widths
 from bot.report.trace import has_timeline, to_trace
 from bot.text import wording
 from bot.text.harmless import harmless
@@ -23,8 +24,7 @@ from bot.text.known_fault import KnownFault
 from core.logs.context import Excerpt, Place
 from core.model import Diagnosis, FirstPlot, Role, Scope, Stage
 
-WIDE, NARROW = 6.9, 3.3  # inches of a plot: the page's column, a phone
-MAX_SENTENCE = 1_000  # characters
+MAX_SENTENCE = 1_000  # characters; longer than any that core writes, so that only hostile text is cut
 MAX_EXPORT = 200_000  # characters of a file within the page; larger ones the command line writes
 MAX_FRAME = 300  # characters, with the indent
 _FOLDER = Path(__file__).parent
@@ -96,28 +96,16 @@ def _clocks(diagnosis: Diagnosis) -> dict[str, str]:
 
 def _plots(diagnosis: Diagnosis) -> dict[str, Markup]:
     """Each plot for a wide and for a narrow page; an empty text where there is nothing to draw."""
-    return {
-        "suspects": _plot("suspects", suspects.suspects_figure, suspects.describe, diagnosis),
-        "timeline": _plot("timeline", timeline.timeline_figure, timeline.describe, diagnosis),
-        "iterations": _plot("iterations", iterations.iterations_figure, iterations.describe, diagnosis),
-        "metrics": _plot("metrics", metrics.metrics_figure, metrics.describe, diagnosis),
+    found: dict[str, tuple[Callable[[Diagnosis, float], Figure | None], Callable[[Diagnosis], str]]] = {
+        "suspects": (suspects.suspects_figure, suspects.describe),
+        "timeline": (timeline.timeline_figure, timeline.describe),
+        "iterations": (iterations.iterations_figure, iterations.describe),
+        "metrics": (metrics.metrics_figure, metrics.describe),
     }
-
-
-def _plot(
-    name: str,
-    draw: Callable[[Diagnosis, float], Figure | None],
-    describe: Callable[[Diagnosis], str],
-    diagnosis: Diagnosis,
-) -> Markup:
-    parts = []
-    for size, width in (("wide", WIDE), ("narrow", NARROW)):
-        figure = draw(diagnosis, width)
-        if figure is not None:
-            parts.append(
-                as_svg(figure, f"{name}-{size}", describe(diagnosis)).replace('class="plot ', f'class="plot {size} ', 1)
-            )
-    return Markup("\n".join(parts))  # noqa: S704 drawn and escaped by matplotlib and as_svg
+    return {
+        name: at_both_widths(name, partial(draw, diagnosis), partial(words, diagnosis))
+        for name, (draw, words) in found.items()
+    }
 
 
 def _linker(diagnosis: Diagnosis, faults: Sequence[KnownFault]) -> Callable[[str], Markup]:

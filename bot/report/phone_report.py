@@ -17,7 +17,7 @@ from bot.text.wording import sentence
 from core.logs.context import Excerpt, Place
 from core.model import Diagnosis, EventEvidence, Role, Scope, Stage
 
-MAX_SENTENCE, MAX_SAID, MAX_LINE = 500, 400, 300  # characters
+MAX_SENTENCE, MAX_SAID, MAX_LINE = 500, 400, 300  # characters; chosen: a third of a sheet at most
 MAX_EVENTS, MAX_ROWS = 8, 9  # events, the benign left out, and raw lines of one of them; the page has all
 _COLOUR = {Role.ROOT: "root", Role.PROPAGATED: "ink", Role.TEARDOWN: "muted", Role.BENIGN: "muted"}
 

@@ -1,11 +1,12 @@
-"""What plots show of a diagnosis: which nodes by themselves, which numbers first; no matplotlib is needed to know."""
+"""What plots show of a diagnosis: which nodes by themselves, which numbers first, which times; without matplotlib."""
 
 from collections.abc import Sequence
 
+from bot.text.wording import SECOND, moment
 from core.model import Diagnosis, NodeBar, Series
 from core.naming import natural
 
-MAX_BARS, MAX_PANELS = 12, 4
+MAX_BARS, MAX_PANELS = 12, 4  # chosen: what is seen without scrolling
 _FIRST = ("time", "loss", "grad")
 _LARGEST = 1e30  # what is larger is as good as infinite, and no axis can hold it
 
@@ -33,3 +34,20 @@ def drawable(value: float) -> bool:
 
 def _place(name: str) -> int:
     return next((place for place, word in enumerate(_FIRST) if word in name.lower()), len(_FIRST))
+
+
+_STEPS = [
+    SECOND * step for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
+]
+_DAY = 86_400 * SECOND
+
+
+def ticks(first: int, last: int, most: int) -> list[tuple[int, str]]:
+    """At most ``most`` round times from first to last (microseconds), with what to write at them."""
+    span = max(1, last - first)
+    step = next((step for step in _STEPS if span // step < most), 0)
+    if not step:
+        step = -(-span // (most * _DAY)) * _DAY
+    times = range(-(-first // step) * step, last + 1, step)
+    style = "%H:%M:%S" if step < 60 * SECOND else "%H:%M" if step < _DAY else "%m-%d"
+    return [(time, moment(time).strftime(style)) for time in times]

@@ -3,12 +3,13 @@
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
 from typing import Any
 
 import matplotlib as mpl
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -32,8 +33,9 @@ ROLE_COLOUR = {role: PALETTE[role.value] for role in Role}
 ROLE_MARKER = {Role.ROOT: "o", Role.PROPAGATED: "D", Role.TEARDOWN: "s", Role.BENIGN: "|"}  # told apart without colour
 
 POINTS = 72.0  # of an inch
+WIDE, NARROW = 6.9, 3.3  # inches of a plot: the page's column, a phone
 TEXT = 8.5  # points: 12 pixels on the page
-SMALL = 7.5
+SMALL = 7.5  # points: labels of axes; about 11 pixels on the page
 _RC: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],  # comes with matplotlib: the same on every machine
     "font.size": TEXT,
@@ -94,6 +96,21 @@ def as_svg(figure: Figure, name: str, description: str) -> str:
     return opening.sub(
         rf'<svg viewBox="\1" class="plot {name}" role="img" aria-label="{_literal(label)}">', drawn, count=1
     ).strip()
+
+
+def at_both_widths(name: str, draw: Callable[[float], Figure | None], words: Callable[[], str]) -> Markup:
+    """A plot for a wide and for a narrow page, of which CSS shows one; empty where there is nothing to draw.
+
+    Args:
+        words: the plot in words; asked only of one that is drawn.
+    """
+    drawn = []
+    for size, width in (("wide", WIDE), ("narrow", NARROW)):
+        figure = draw(width)
+        if figure is not None:
+            svg = as_svg(figure, f"{name}-{size}", words())
+            drawn.append(svg.replace('class="plot ', f'class="plot {size} ', 1))
+    return Markup("\n".join(drawn))  # noqa: S704 drawn and escaped by matplotlib and as_svg
 
 
 def _with_own_ids(drawn: str, name: str) -> str:

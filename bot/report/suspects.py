@@ -11,8 +11,8 @@ from bot.text.harmless import harmless
 from bot.text.wording import counted
 from core.model import Diagnosis
 
-_ROW = 0.27  # inches
-_NAME = 22  # characters
+_ROW = 0.27  # inches: a line of TEXT with air
+_NAME = 22  # characters: half of a phone's width at TEXT points
 
 
 def suspects_figure(diagnosis: Diagnosis, width: float, *, most: int = MAX_BARS) -> Figure | None:

@@ -7,19 +7,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from bot.report.plotted import ticks
 from bot.report.style import PALETTE, ROLE_COLOUR, ROLE_MARKER, SMALL, TEXT, canvas, drawing, panel, text_width
-from bot.report.time_axis import ticks
 from bot.text.harmless import harmless, shorten
-from bot.text.wording import clock_zone, counted, day
+from bot.text.wording import SECOND, clock_zone, counted, day
 from core.model import Diagnosis, Mark, NodeBar, Role
 from core.naming import natural
 
-MAX_LANES = 14
-_ROW = 0.29  # inches
-_NAME = 22  # characters
+MAX_LANES = 14  # chosen: what is seen without scrolling, with the axis
+_ROW = 0.29  # inches; a little more than suspects.py, for marks
+_NAME = 22  # characters, as in suspects.py
 _PHONE = 5.0  # inches; a narrower plot is for a phone
-_SECOND = 1_000_000
-_MARKS_A_LANE = 110
+_MARKS_A_LANE = 110  # the plot's width in marks: nearer ones would be drawn upon each other
+# Points; chosen by eye: the larger the more telling, and a bar for what is benign.
 _SIZE = {Role.ROOT: 6.5, Role.PROPAGATED: 4.6, Role.TEARDOWN: 4.4, Role.BENIGN: 6.0}
 
 
@@ -45,7 +45,7 @@ def timeline_figure(diagnosis: Diagnosis, width: float) -> Figure | None:
     with drawing():
         figure = canvas(width, _ROW * len(rows) + 0.85)
         axes = panel(figure, left, 0.45, 0.2, 0.4)
-        axes.set(xlim=(0, (last - first) / _SECOND), ylim=(len(rows) - 0.5, -0.5), yticks=range(len(rows)))
+        axes.set(xlim=(0, (last - first) / SECOND), ylim=(len(rows) - 0.5, -0.5), yticks=range(len(rows)))
         axes.set_yticklabels([lane.label for lane in rows], fontsize=TEXT, color=PALETTE["ink"])
         for row, lane in enumerate(rows):
             own = [mark for mark in marks if mark.node in lane.nodes]
@@ -85,7 +85,7 @@ def describe(diagnosis: Diagnosis) -> str:
         moments = sorted(mark.time for mark in diagnosis.pictures.marks if mark.event == event.id)
         if moments:
             lanes_hit = len({mark.node for mark in diagnosis.pictures.marks if mark.event == event.id})
-            first = ticks(moments[0] // _SECOND * _SECOND, moments[0] // _SECOND * _SECOND, 2)
+            first = ticks(moments[0] // SECOND * SECOND, moments[0] // SECOND * SECOND, 2)
             parts.append(f"{event.id} ({event.role}) from {first[0][1]} on {counted(lanes_hit, 'lane')}")
     return f"Events over time, a lane a node. {'; '.join(parts)}."
 
@@ -95,8 +95,8 @@ def _window(diagnosis: Diagnosis, marks: Sequence[Mark], roles: Mapping[str, Rol
     telling = [mark.time for mark in marks if roles[mark.event] is not Role.BENIGN] or [mark.time for mark in marks]
     ends = [bar.last for bar in diagnosis.pictures.nodes if bar.last is not None]
     first = min(telling)
-    last = max([*telling, *(end for end in ends if end <= max(telling) + 120 * _SECOND)])
-    pad = max((last - first) // 8, 5 * _SECOND)
+    last = max([*telling, *(end for end in ends if end <= max(telling) + 120 * SECOND)])
+    pad = max((last - first) // 8, 5 * SECOND)
     return first - pad, last + pad
 
 
@@ -107,7 +107,7 @@ def _spans(axes: Axes, row: int, lane: Lane, own: Sequence[int], first: int, las
     if not times:
         return
     end = max([*times, *own])
-    left, right = (max(min(times), first) - first) / _SECOND, (min(end, last) - first) / _SECOND
+    left, right = (max(min(times), first) - first) / SECOND, (min(end, last) - first) / SECOND
     if right <= 0:
         return
     axes.hlines(row, left, right, color=PALETTE["rule"], linewidth=5, zorder=1)
@@ -117,7 +117,7 @@ def _spans(axes: Axes, row: int, lane: Lane, own: Sequence[int], first: int, las
 
 def _marks(axes: Axes, row: int, marks: Sequence[Mark], roles: Mapping[str, Role], first: int) -> None:
     for role in (Role.BENIGN, Role.TEARDOWN, Role.PROPAGATED, Role.ROOT):  # the most telling one is drawn last
-        times = _apart(sorted((mark.time - first) / _SECOND for mark in marks if roles[mark.event] is role), axes)
+        times = _apart(sorted((mark.time - first) / SECOND for mark in marks if roles[mark.event] is role), axes)
         axes.plot(
             times,
             [row] * len(times),
@@ -152,7 +152,7 @@ def _first_signs(
             firsts.setdefault(mark.event, mark)
     for event, mark in firsts.items():
         row = next(number for number, lane in enumerate(rows) if mark.node in lane.nodes)
-        at = (mark.time - first) / _SECOND
+        at = (mark.time - first) / SECOND
         if not any(row == other and abs(at - place) < near for other, place in taken):
             taken.append((row, at))
             axes.annotate(
@@ -176,7 +176,7 @@ def _start(width: float, left: float) -> float:
 def _time_axis(figure: Figure, axes: Axes, diagnosis: Diagnosis, first: int, last: int, left: float) -> None:
     width = figure.get_figwidth()
     marked = ticks(first, last, 4 if width < _PHONE else 8)
-    axes.set_xticks([(time - first) / _SECOND for time, _ in marked], [label for _, label in marked])
+    axes.set_xticks([(time - first) / SECOND for time, _ in marked], [label for _, label in marked])
     axes.grid(axis="x", color=PALETTE["rule"], linewidth=0.6, zorder=0)
     axes.set_axisbelow(True)
     zone = shorten(f"{day([first, last])}, {clock_zone(diagnosis)}", int(width * 15))

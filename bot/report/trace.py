@@ -14,7 +14,7 @@ from core.model import Activity, Diagnosis, EventEvidence
 
 SPAN, FIRST_EVENT = 1, 2  # threads of a node: when it logged, then a thread an event
 EVERYWHERE = "no node"  # whose marks belong to none
-MAX_SAID = 200  # characters
+MAX_SAID = 200  # characters: the viewer shows a line of about so many
 
 
 def to_trace(diagnosis: Diagnosis) -> str:

@@ -1,1 +1,1 @@
-"""What the bot says in Slack: values in, plain dicts of Block Kit out; no client, no network, no clock."""
+"""The bot in Slack: what comes in (``intake.py``), who deals with it (``listeners.py``), what is said."""

@@ -15,7 +15,7 @@ DIAGNOSE_MESSAGE = "diagnose_message"  # the shortcut on a message
 # Buttons and menus; the value of each is `draft_value`, of LINES and MORE_LINES it is `lines_value`.
 CANCEL = "ff_cancel"
 APPROVE = "ff_approve"
-JOIN = "ff_join"  # add the job to a pattern; the value is `joining`
+JOIN = "ff_join"  # add the job to a pattern; the value is `join_value`
 APPROVE_NEW = "ff_approve_new"  # a pattern of its own, although there is one that is nearly the same
 EDIT = "ff_edit"
 REJECT = "ff_reject"
@@ -23,9 +23,9 @@ UNDO = "ff_undo"
 AGAIN = "ff_again"
 LINES = "ff_lines"
 MORE_LINES = "ff_more_lines"
-USEFUL = "ff_useful"  # the two thumbs; the values are `voice`
+USEFUL = "ff_useful"  # the two thumbs; the values are `useful_value`
 DIAGNOSE = "ff_diagnose"  # of a job in a list; the value is the job's id, to be checked like a typed one
-FITS = "ff_fits"  # whether a known fault was it; the values are `fits`
+FITS = "ff_fits"  # whether a known fault was it; the values are `fault_value`
 ANYWAY = "ff_anyway"  # diagnose a job that has not failed; the value as that of DIAGNOSE
 WATCH = "ff_watch"  # a job that runs; the value as that of DIAGNOSE
 UNWATCH = "ff_unwatch"  # of a watch in the app's home; the value is its id
@@ -43,7 +43,7 @@ _ABOUT = re.compile(rf"{_RUN}:(?P<revision>[0-9]{{1,9}})", re.ASCII)
 _LINES = re.compile(rf"{_RUN}:(?P<evidence>[ENI][1-9][0-9]{{0,3}})", re.ASCII)
 _JOINING = re.compile(rf"{_RUN}:(?P<revision>[0-9]{{1,9}}):(?P<pattern>[a-z0-9-]{{1,64}})", re.ASCII)
 _FITS = re.compile(rf"{_RUN}:(?P<pattern>[a-z0-9-]{{1,64}}):(?P<fits>yes|no|back)", re.ASCII)
-_VOICE = re.compile(rf"{_RUN}:(?P<voice>yes|no)", re.ASCII)
+_USEFUL = re.compile(rf"{_RUN}:(?P<useful>yes|no)", re.ASCII)
 
 
 class BadButton(FirstfaultError):
@@ -144,8 +144,8 @@ def read_fault(value: object) -> FaultClick:
 
 def read_useful(value: object) -> UsefulClick:
     """What a thumb says; raises BadButton."""
-    found = _match(_VOICE, value)
-    return UsefulClick(found["run"], found["voice"] == "yes")
+    found = _match(_USEFUL, value)
+    return UsefulClick(found["run"], found["useful"] == "yes")
 
 
 def value_of(action: Mapping[str, object]) -> object:

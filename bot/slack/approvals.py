@@ -14,12 +14,11 @@ from bot.library.filing import (
 )
 from bot.slack import private_replies
 from bot.slack.actions import DraftClick, FaultClick
-from bot.slack.archive_form import Form
+from bot.slack.archive import Form, ReviewedDraft, load_draft
 from bot.slack.blocks import Message
 from bot.slack.health import Metrics
 from bot.slack.people import People
 from bot.slack.posting import Posting
-from bot.slack.reviewed_draft import ReviewedDraft, load_draft
 from bot.slack.run_messages import RunMessages
 from bot.slack.thread import decided_message, undone_message, unfiled_message
 from bot.state.drafts import Decision, Verdict
@@ -62,7 +61,7 @@ class Approvals:
         run = self._state.runs.get(run_id)
         channel = run.channel if run else ""
         if not self._people.approvers.of_channel(channel):
-            return private_replies.no_approvers_reply()
+            return private_replies.NO_APPROVERS
         if not self._people.may_approve(user, channel):
             return private_replies.not_approver_reply(self._people.listed(channel))
         return None
@@ -96,7 +95,7 @@ class Approvals:
             return barred
         newest = draft or self.draft(click.run)
         if newest is None:
-            return private_replies.gone_reply()
+            return private_replies.GONE
         try:
             seen = once("save", lambda: self._save(newest, click, user, edited))
             mine = edited is not None and seen > newest.revision
@@ -123,7 +122,7 @@ class Approvals:
             return barred
         draft = self.draft(click.run)
         if draft is None:
-            return private_replies.gone_reply()
+            return private_replies.GONE
         try:
             new = once("decide", lambda: self._rejected(draft.run, click, user, reason))
         except StaleRevision as stale:
@@ -139,7 +138,7 @@ class Approvals:
             return barred
         run = self._state.runs.get(click.run)
         if run is None or not self._undo(run, user, once):
-            return private_replies.nothing_to_undo_reply()
+            return private_replies.NOTHING_TO_UNDO
         return None
 
     def unexplained(self, run_id: str, user: str) -> bool:
@@ -153,7 +152,7 @@ class Approvals:
             return barred
         draft, decision = self.draft(click.run), self._standing(click.run)
         if draft is None or decision is None:
-            return private_replies.taken_back_reply()
+            return private_replies.TAKEN_BACK
         if decision.by != user or not decision.pattern:
             return private_replies.decided_reply(decision)
         keep_confirmation(self._open_library, decision.pattern, self._action(draft.run, user, "explained"), how)
@@ -166,7 +165,7 @@ class Approvals:
         run, answer = self._state.runs.get(click.run), self._state.runs.answer(click.run)
         shown = {fault.pattern: fault for fault in answer.known} if answer else {}
         if run is None or click.pattern not in shown:
-            return private_replies.gone_reply()
+            return private_replies.GONE
         verdict = Fit.WITHDRAWN if click.right is None else Fit.RIGHT if click.right else Fit.WRONG
         new, answers = keep_answer(self._open_library, click.pattern, self._action(run, user, "judged"), verdict)
         if new:

@@ -1,20 +1,82 @@
-"""From a drafted note to the form that a person edits, and from what was approved to a fault pattern."""
+"""From a drafted note to the form that a person edits, to the draft under review, to the archived fault pattern."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.note.note import Note
-from bot.note.sentence import Sentence
+from bot.note.note import Category as NoteCategory
+from bot.note.note import Note, Sentence
 from bot.outgoing.clean import cleaned
-from bot.slack.archive_form import Form, first_form
+from bot.slack.blocks import MAX_BOXES
+from bot.state.runs import Run
+from bot.state.state import State
+from bot.text.harmless import harmless, storable
 from bot.text.known_fault import KnownFault
 from bot.text.wording import sentence as as_sentence
-from core.model import Diagnosis, Role
-from faultlib.draft import pattern_of, slug
+from core.model import Diagnosis, EventEvidence, Role
+from faultlib.draft import MAX_CLAUSES, MAX_TITLE, UNKNOWN, pattern_of, roots_of, slug
+from faultlib.names import Names
 from faultlib.pattern import Category, Pattern
 
+SYMPTOMS_ONLY = (
+    "Symptoms only",
+    "Many causes leave what these logs show: the next such job is told “seen with”, not “is this”.",
+    "Archive it",
+    "Not yet",
+)  # title, text and answers of what an approver is asked; the form shows the text
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The fields; events: ids (E1) of what makes the signature, none for a fault that is only found by its looks."""
+
+    title: str
+    category: Category
+    cause: str
+    fix: str
+    confirmation: str = ""
+    events: tuple[str, ...] = ()
+
+
+def first_form(diagnosis: Diagnosis, note: Note | None) -> Form:
+    """What stands in the form before anybody has edited it: the note, without the names of this job."""
+    names = Names.of(diagnosis)
+    text = names.out_of(note.cause.text) if note else ""
+    fix = " ".join(names.out_of(sentence.text) for sentence in note.fix) if note else ""
+    category = Category(note.category.value) if note and note.category is not NoteCategory.UNKNOWN else None
+    pattern = pattern_of(_storable(diagnosis), category=category, cause=text, fix=fix)
+    return Form(
+        title=" ".join(harmless(pattern.title, MAX_TITLE).split()),
+        category=pattern.category,
+        cause=harmless(pattern.cause).strip(),
+        fix="" if pattern.fix == UNKNOWN else harmless(pattern.fix).strip(),
+        events=tuple(event.id for event in roots_of(diagnosis)[:MAX_CLAUSES]),
+    )
+
+
+def choosable(diagnosis: Diagnosis) -> tuple[EventEvidence, ...]:
+    """Events that may be part of a signature, the direct traces first; a form has room for ten."""
+    events = [event for event in diagnosis.events if event.role is not Role.BENIGN]
+    return tuple(sorted(events, key=lambda event: event.role is not Role.ROOT)[:MAX_BOXES])
+
+
+def _storable(diagnosis: Diagnosis) -> Diagnosis:
+    """The diagnosis in UTF-8, as a pattern wants it, and without the lines, which a form does not need."""
+    events = (
+        replace(event, lines=(), because=storable(event.because), template=storable(event.template))
+        for event in diagnosis.events
+    )
+    return replace(
+        diagnosis,
+        headline=storable(diagnosis.headline),
+        checks=tuple(map(storable, diagnosis.checks)),
+        events=tuple(events),
+        nodes=tuple(replace(suspect, because=storable(suspect.because)) for suspect in diagnosis.nodes),
+    )
+
+
+DRAFTED_BY = "firstfault"  # of a draft that nobody has edited
 _PATTERN_ID = re.compile(r"\bP[1-9][0-9]{0,3}\b")
 
 
@@ -67,3 +129,43 @@ def _lasting(sentences: Iterable[Sentence], words: Mapping[str, str]) -> tuple[S
             text = own or sentence.text
             kept[text] = sentence.model_copy(update={"text": text})
     return tuple(kept.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedDraft:
+    """A run, its diagnosis, and a draft of its note with its revision.
+
+    edited: a person wrote it. matched: ids of the team's patterns whose whole signature is in the job. guesses: what a
+    model thinks, unchecked, which nobody archives unless an approver takes it over.
+    """
+
+    run: Run
+    diagnosis: Diagnosis
+    form: Form
+    revision: int
+    edited: bool = False
+    matched: frozenset[str] = frozenset()
+    guesses: tuple[str, ...] = ()
+
+    def pattern(self) -> Pattern:
+        """The fault pattern that the draft would be."""
+        return pattern_from(self.form, self.diagnosis)
+
+
+def load_draft(state: State, run_id: str, revision: int | None = None) -> ReviewedDraft | None:
+    """The run with this draft, else with the newest; None when the state does not hold it any more.
+
+    Reading and cleaning a diagnosis takes the longest of a decision, so whoever has a draft hands it on.
+    """
+    run, answer = state.runs.get(run_id), state.runs.answer(run_id)
+    if revision is None:
+        draft = state.drafts.current(run_id)
+    else:
+        draft = next((draft for draft in state.drafts.revisions(run_id) if draft.revision == revision), None)
+    if run is None or answer is None or answer.diagnosis is None or draft is None:
+        return None
+    matched = frozenset(fault.pattern for fault in answer.known if fault.known and fault.agrees and not fault.seed)
+    guesses = answer.note.reading if answer.note else ()
+    return ReviewedDraft(
+        run, cleaned(answer.diagnosis), form_of(draft.note), draft.revision, draft.by != DRAFTED_BY, matched, guesses
+    )

@@ -13,10 +13,10 @@ Blocks = tuple[Block, ...]
 # docs.slack.dev/reference/block-kit, except MAX_JSON.
 MAX_BLOCKS, MAX_VIEW_BLOCKS = 50, 100
 MAX_SECTION, MAX_CONTEXT, MAX_RICH = 3000, 10, 3000
-MAX_BUTTON, MAX_VALUE, MAX_OPTION, MAX_OPTION_VALUE, MAX_OPTIONS, MAX_BOXES = 75, 2000, 75, 150, 100, 10
+MAX_BUTTON, MAX_OPTION, MAX_OPTIONS, MAX_BOXES = 75, 75, 100, 10
 MAX_LABEL, MAX_TITLE, MAX_INPUT, MAX_PLACEHOLDER = 2000, 24, 3000, 150
 MAX_JSON = 12_000  # Slack takes about 13,000 (msg_blocks_too_long); measured there, not documented
-MAX_TEXT = 3_900  # chat.update refuses 4,000
+MAX_TEXT = 3_900  # chat.update refuses 4,000 (msg_too_long); the rest is room for a mark that it was cut
 MAX_NOTIFICATION = 380  # a headline of 300 with its job; a phone shows less
 
 

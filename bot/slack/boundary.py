@@ -17,7 +17,7 @@ from slack_sdk.errors import SlackClientError
 from bot.outgoing.door import for_slack
 from bot.outgoing.errors import Failure, public_failure, whole_failure
 from bot.slack.blocks import Message
-from bot.slack.private_replies import failure_reply
+from bot.slack.thread import failure_message
 from bot.state.errors import StateUnavailable
 from bot.state.small_values import new_id
 from core.errors import Audience, FirstfaultError
@@ -107,17 +107,19 @@ def _answer(work: Callable[[], Message | None], *, patient: bool) -> Message | N
     except StateUnavailable as trouble:
         if patient:
             raise
-        return failure_reply(tellable(trouble))
+        return failure_message(tellable(trouble))
     except FirstfaultError as trouble:
-        return failure_reply(tellable(trouble))
+        return failure_message(tellable(trouble))
     except SlackClientError as trouble:
         reference = new_id("e")
         _LOG.warning("Slack did not let a listener answer (%s): %s", reference, trouble, extra={"reference": reference})
-        return failure_reply(Failure("Slack did not answer me properly.", "Try again.", "SlackUnclear", reference))
+        return failure_message(Failure("Slack did not answer me properly.", "Try again.", "SlackUnclear", reference))
     except Exception as error:  # noqa: BLE001 the listener boundary
         reference = new_id("e")
         _LOG.exception("a listener met an unknown error (%s)", reference, extra={"reference": reference})
-        return failure_reply(Failure("Something went wrong on my side.", "Try again.", type(error).__name__, reference))
+        return failure_message(
+            Failure("Something went wrong on my side.", "Try again.", type(error).__name__, reference)
+        )
 
 
 def _sent(respond: Callable[..., Any], arguments: dict[str, Any]) -> int:

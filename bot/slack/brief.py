@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from bot.slack.archive_form import Form
+from bot.slack.archive import Form
 from bot.slack.text import ELLIPSIS, day, person, prose
 from bot.text import wording
 from bot.text.known_fault import KnownFault

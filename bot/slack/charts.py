@@ -14,7 +14,8 @@ from core.model import Diagnosis, NodeEvidence, Series
 
 MAX_CHARTS, MAX_POINTS, MAX_LABEL, MAX_TITLE = 2, 20, 20, 50  # of Slack: of a message; of a series; characters
 MAX_BARS, MAX_ROWS, PAGE = 12, 20, 5  # ours: of a chart on a phone, of the table, and of its page at first
-MAX_CELL, MAX_TEXT = 120, 1_000  # characters
+# Characters; ours: a cell of a phone wraps, and an alternative text is as in bot/report/picture.py.
+MAX_CELL, MAX_TEXT = 120, 1_000
 DIGITS = 4  # significant ones of a number
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from http.client import HTTPException
 from typing import Any
 
@@ -49,11 +50,11 @@ class ClickListener:
             act.CANCEL: self._cancel,
             act.AGAIN: self._again,
             act.DIAGNOSE: self._diagnose,
-            act.ANYWAY: self._anyway,
+            act.ANYWAY: partial(self._diagnose, forced=True),  # a job that has not failed
             act.WATCH: self._watch,
             act.UNWATCH: self._unwatch,
             act.APPROVE: self._approve,
-            act.APPROVE_NEW: self._approve_new,
+            act.APPROVE_NEW: partial(self._approve, joins=""),  # although a pattern is nearly the same
             act.JOIN: self._join,
             act.UNDO: self._undo,
             act.USEFUL: self._useful,
@@ -94,7 +95,7 @@ class ClickListener:
             except SlackApiError as error:
                 if error_of(error) not in _TOO_LATE:
                     raise
-                return private_replies.too_late_reply()
+                return private_replies.TOO_LATE
             self._context.client.views_update(view_id=opened["id"], hash=opened["hash"], view=look(value, user))
             return None
 
@@ -118,36 +119,23 @@ class ClickListener:
     def _again(self, value: object, body: Payload, once: Once) -> Message | None:
         return self._context.requests.again(act.read_draft(value).run, body["user"], once)
 
-    def _diagnose(self, value: object, body: Payload, once: Once) -> Message | None:
-        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
-        return self._context.requests.diagnose(request, once)
-
-    def _anyway(self, value: object, body: Payload, once: Once) -> Message | None:
-        """A job that has not failed: somebody wants to see it in the channel."""
-        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
-        return self._context.requests.diagnose(request, once, forced=True)
+    def _diagnose(self, value: object, body: Payload, once: Once, *, forced: bool = False) -> Message | None:
+        return self._context.requests.diagnose(_wish(value, body), once, forced=forced)
 
     def _watch(self, value: object, body: Payload, once: Once) -> Message | None:
-        request = RunRequest(str(value), body["team"], body["channel"], body["user"], Trigger.COMMAND)
-        return self._context.requests.serve(ParsedCommand(Verb.WATCH, request.job), request, once)
+        return self._context.requests.serve(ParsedCommand(Verb.WATCH, str(value)), _wish(value, body), once)
 
     def _unwatch(self, value: object, body: Payload, once: Once) -> Message | None:
         """End a watch, wherever it was asked for."""
         watch = self._context.state.watches.get(str(value))
         if watch is None or watch.team != body["team"]:
-            return private_replies.gone_reply()
+            return private_replies.GONE
         request = RunRequest(watch.job, watch.team, watch.channel, body["user"], Trigger.COMMAND)
         return self._context.requests.serve(ParsedCommand(Verb.UNWATCH, watch.job), request, once)
 
-    def _approve(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._approved(act.read_draft(value), body, once)
-
-    def _approve_new(self, value: object, body: Payload, once: Once) -> Message | None:
-        """A pattern of its own, although there is one that is nearly the same."""
-        return self._approved(act.read_draft(value), body, once, joins="")
-
-    def _approved(self, click: act.DraftClick, body: Payload, once: Once, joins: str | None = None) -> Message | None:
+    def _approve(self, value: object, body: Payload, once: Once, *, joins: str | None = None) -> Message | None:
         """Archive it, and ask how it was confirmed: where no window can be opened any more the thread has a button."""
+        click = act.read_draft(value)
         refused = self._context.approvals.approve(click, body["user"], once, joins=joins)
         if refused is None and self._context.approvals.unexplained(click.run, body["user"]):
             self._ask_how(click, body)
@@ -171,7 +159,7 @@ class ClickListener:
         """One of the two thumbs; the last one of a person counts."""
         click = act.read_useful(value)
         self._context.state.feedback.give(click.run, body["user"], useful=click.useful)
-        return private_replies.thanks_reply()
+        return private_replies.THANKS
 
     def _fits(self, value: object, body: Payload, _once: Once) -> Message | None:
         """Whether a known fault was it; the last word of a person counts, so that twice is once."""
@@ -181,7 +169,7 @@ class ClickListener:
         draft = self._context.approvals.draft(click.run)
         form = read_edit(body["view"], draft.diagnosis, draft.guesses) if draft else None
         if form is None or isinstance(form, FieldErrors):
-            return private_replies.gone_reply()  # it was there a moment ago
+            return private_replies.GONE  # it was there a moment ago
         return self._context.approvals.approve(click, body["user"], once, edited=form, draft=draft)
 
     def _rejected(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
@@ -198,7 +186,7 @@ class ClickListener:
             return barred
         draft = self._context.approvals.draft(click.run)
         if draft is None:
-            return message_modal("Edit the note", private_replies.gone_reply().text)
+            return message_modal("Edit the note", private_replies.GONE.text)
         if draft.revision != click.revision:
             return message_modal("Edit the note", "The note was changed meanwhile.", "The message has the new one.")
         return edit_modal(click.run, click.revision, draft.diagnosis, draft.form, draft.guesses)
@@ -209,7 +197,7 @@ class ClickListener:
             return barred
         draft = self._context.approvals.draft(click.run)
         if draft is None:
-            return message_modal("Reject the note", private_replies.gone_reply().text)
+            return message_modal("Reject the note", private_replies.GONE.text)
         return reject_modal(click.run, click.revision, draft.run.job)
 
     def _explain_view(self, value: object, user: str) -> dict[str, Any]:
@@ -218,9 +206,9 @@ class ClickListener:
             return message_modal(title, barred.text)
         draft = self._context.approvals.draft(click.run)
         if draft is None:
-            return message_modal(title, private_replies.gone_reply().text)
+            return message_modal(title, private_replies.GONE.text)
         if not self._context.approvals.unexplained(click.run, user):
-            decided = self._context.approvals.decided(click.run) or private_replies.taken_back_reply()
+            decided = self._context.approvals.decided(click.run) or private_replies.TAKEN_BACK
             return message_modal(title, decided.text, "Only who approved it says how, and once.")
         return explain_modal(click.run, click.revision, draft.run.job)
 
@@ -229,7 +217,7 @@ class ClickListener:
         answer = self._context.state.runs.answer(click.run)
         evidence = find_evidence(cleaned(answer.diagnosis), click.evidence) if answer and answer.diagnosis else None
         if answer is None or answer.diagnosis is None or evidence is None:
-            return message_modal("Raw lines", private_replies.gone_reply().text)
+            return message_modal("Raw lines", private_replies.GONE.text)
         return lines_modal(click.run, evidence, read_citations(answer.diagnosis, evidence, self._context.open_jobs))
 
     def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:
@@ -241,3 +229,8 @@ class ClickListener:
         client = self._context.client
         with suppress(SlackClientError, OSError, HTTPException, ValueError):  # the last: there is no address
             Respond(response_url=body.get("response_url"), proxy=client.proxy, ssl=client.ssl)(delete_original=True)
+
+
+def _wish(job: object, body: Payload) -> RunRequest:
+    """What somebody wants who clicks at a job."""
+    return RunRequest(str(job), body["team"], body["channel"], body["user"], Trigger.COMMAND)

@@ -18,7 +18,7 @@ from slack_sdk.web import SlackResponse
 from bot.outgoing.door import call_for_slack
 
 TIMEOUT = 10  # seconds; Slack answers within one, and a post is not looked for before this is over
-TRIES = 3
+TRIES = 3  # chosen: with FIRST_PAUSE two pauses, 1.5 s, which somebody who waits bears
 LONGEST_WAIT = 10.0  # seconds; a longer Retry-After is the caller's business
 FIRST_PAUSE = 0.5  # seconds after an unclear answer; doubled each time
 ONCE_ONLY = frozenset({"chat.postMessage", "chat.postEphemeral", "files.completeUploadExternal", "views.open"})

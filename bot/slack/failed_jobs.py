@@ -31,7 +31,7 @@ from sources.jobs import JobSource
 
 LOOK_SECONDS = 10.0  # between two looks at the jobs folder
 HEALTHY_SECONDS = 120.0  # a look at a slow bucket takes its time
-LEAVING_SECONDS = 6.0
+LEAVING_SECONDS = 6.0  # for a post that waits for Slack, as in inbox_readers.py
 HOUR = timedelta(hours=1)
 MAX_LISTED = 20  # jobs of a digest that are named
 TEAM = "team"  # the field of job.json that names whose job it is
@@ -75,7 +75,7 @@ class FailedJobs:
         state: State,
         run_messages: RunMessages,
         posting: Posting,
-        manners: FollowRules,
+        rules: FollowRules,
         *,
         open_jobs: Callable[[], JobSource],
         wake: Callable[[], None],
@@ -85,7 +85,7 @@ class FailedJobs:
         self._state = state
         self._run_messages = run_messages
         self._posting = posting
-        self._manners = manners
+        self._rules = rules
         self._open_jobs = open_jobs
         self._wake = wake
         self._seconds = seconds
@@ -124,19 +124,19 @@ class FailedJobs:
             return
         jobs = self._open_jobs()
         manifest = cache(lambda job: _manifest(jobs, job))  # read once for all who follow
-        for follower, manners in followers.items():
+        for follower, rules in followers.items():
             self._note_ended(follower, jobs.job_ids(), manifest)
-            self._tell(follower, manners, manifest)
+            self._tell(follower, rules, manifest)
         self._compare()
 
     def _followers(self) -> dict[str, FollowRules]:
         """Who follows now: the channels of the settings, and each that asked for it."""
-        manners = self._manners
+        rules = self._rules
         asked = {
-            follow.id: replace(manners, team=follow.team, channel=follow.channel, teams={})
+            follow.id: replace(rules, team=follow.team, channel=follow.channel, teams={})
             for follow in self._state.follows.all()
         }
-        return ({BY_SETTING: manners} if manners.channel else {}) | asked
+        return ({BY_SETTING: rules} if rules.channel else {}) | asked
 
     def _serve(self) -> None:
         """The life of the thread. The broad except is the worker's: it outlives every error."""
@@ -163,30 +163,30 @@ class FailedJobs:
         if first:
             followed.begin(follower)
 
-    def _tell(self, follower: str, manners: FollowRules, manifest_of: _ManifestOf) -> None:
+    def _tell(self, follower: str, rules: FollowRules, manifest_of: _ManifestOf) -> None:
         """Each by itself as long as there is room in this hour, else one and a digest of the rest."""
         now, waiting = self._state.clock(), self._state.followed.waiting(follower)
-        if not waiting or manners.is_quiet(now):
+        if not waiting or rules.is_quiet(now):
             return
         by_channel: dict[str, list[FollowedJob]] = {}
         for job in waiting:
-            by_channel.setdefault(_channel(job.job, manners, manifest_of), []).append(job)
+            by_channel.setdefault(_channel(job.job, rules, manifest_of), []).append(job)
         for channel, some in by_channel.items():
-            self._tell_in(replace(manners, channel=channel), some, now)
+            self._tell_in(replace(rules, channel=channel), some, now)
 
-    def _tell_in(self, manners: FollowRules, waiting: Sequence[FollowedJob], now: datetime) -> None:
-        followed, channel = self._state.followed, manners.channel
+    def _tell_in(self, rules: FollowRules, waiting: Sequence[FollowedJob], now: datetime) -> None:
+        followed, channel = self._state.followed, rules.channel
         jobs = [job for job in followed.since(now - HOUR) if self._is_in(channel, job)]
-        room = manners.posts - len({(job.run, job.fate) for job in jobs})
+        room = rules.posts - len({(job.run, job.fate) for job in jobs})
         if room <= 0:
             return
         if len(waiting) <= room:
             for item in waiting:
-                self._diagnose(item, manners)
+                self._diagnose(item, rules)
             return
         last = next((job for job in reversed(followed.diagnosed()) if self._is_in(channel, job)), None)
         *rest, newest = waiting
-        run = self._diagnose(newest, manners) if room > 1 or last is None else self._state.runs.get(last.run)
+        run = self._diagnose(newest, rules) if room > 1 or last is None else self._state.runs.get(last.run)
         if run is not None:
             self._list(run, rest if room > 1 or last is None else waiting)
 
@@ -194,11 +194,11 @@ class FailedJobs:
         run = self._state.runs.get(followed.run)
         return run is not None and run.channel == channel
 
-    def _diagnose(self, followed: FollowedJob, manners: FollowRules) -> Run | None:
+    def _diagnose(self, followed: FollowedJob, rules: FollowRules) -> Run | None:
         """Queue it, in the thread of its run's first failure where there is one."""
-        earlier = self._first(followed, manners.channel)
+        earlier = self._first(followed, rules.channel)
         thread = (earlier.thread_ts or earlier.message_ts) if earlier else ""
-        request = RunRequest(followed.job, manners.team, manners.channel, "", Trigger.FOLLOW, thread)
+        request = RunRequest(followed.job, rules.team, rules.channel, "", Trigger.FOLLOW, thread)
         with self._state.together():
             asked = self._state.runs.ask(request)
             if not self._state.followed.asked(followed.job, asked.run.id, followed.follower):
@@ -248,11 +248,11 @@ def _manifest(jobs: JobSource, job: str) -> Manifest | None:
         return None  # removed, or being written
 
 
-def _channel(job: str, manners: FollowRules, manifest_of: _ManifestOf) -> str:
+def _channel(job: str, rules: FollowRules, manifest_of: _ManifestOf) -> str:
     """Where it is told: that of the team which job.json names, if it has one."""
-    manifest = manifest_of(job) if manners.teams else None
+    manifest = manifest_of(job) if rules.teams else None
     team = str(manifest.extra.get(TEAM, "")) if manifest else ""
-    return manners.teams.get(team.casefold(), manners.channel)
+    return rules.teams.get(team.casefold(), rules.channel)
 
 
 def _streak(causes: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ Telling is ``bot.slack.failed_jobs``, for channels that the settings name and fo
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bot.outgoing.errors import public_failure, whole_failure
@@ -15,9 +16,8 @@ from bot.slack.failed_jobs import FollowRules
 from bot.slack.organisation import Organisation
 from bot.slack.people import People
 from bot.slack.posting import MayNotPost, Posting, PostPending
-from bot.slack.private_replies import shared_channel_reply
-from bot.slack.requests import BOT_NAME
-from bot.slack.text import code, conversation, moment, person
+from bot.slack.private_replies import SHARED_CHANNEL, not_in_channel_reply
+from bot.slack.text import conversation, moment, person
 from bot.slack.thread import failure_lines
 from bot.state.follows import Follow
 from bot.state.inbox import Once
@@ -28,33 +28,25 @@ from core.errors import FirstfaultError
 from sources.jobs import JobSource
 
 BEGUN = "begun"  # the post that says that a channel is told from now on
-MAX_LISTED = 20
+MAX_LISTED = 20  # lines; a longer list is not read
 SETTING = "FIRSTFAULT_FOLLOW_CHANNEL"
 _LOG = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
 class FollowRequests:
-    """Asking, ending and listing; only who may approve in a channel makes it be told."""
+    """Asking, ending and listing; only who may approve in a channel makes it be told.
 
-    def __init__(
-        self,
-        state: State,
-        posting: Posting,
-        people: People,
-        organisation: Organisation,
-        *,
-        rules: FollowRules,
-        open_jobs: Callable[[], JobSource],
-        wake: Callable[[], None],
-    ) -> None:
-        """rules: those of the settings, with the channels that they name. wake: somebody begins to follow."""
-        self._state = state
-        self._posting = posting
-        self._people = people
-        self._organisation = organisation
-        self._rules = rules
-        self._open_jobs = open_jobs
-        self._wake = wake
+    rules: those of the settings, with the channels that they name. wake: somebody begins to follow.
+    """
+
+    state: State
+    posting: Posting
+    people: People
+    organisation: Organisation
+    rules: FollowRules
+    open_jobs: Callable[[], JobSource]
+    wake: Callable[[], None]
 
     def serve(self, verb: Verb, request: RunRequest, once: Once) -> Message | None:
         """Do what is wished, each step once; what only the asker is told."""
@@ -67,52 +59,52 @@ class FollowRequests:
         if (objection := self._objection(request)) is not None:
             return objection
         follow_id, new = once("follow", lambda: self._added(request))
-        follow = self._state.follows.get(follow_id)
+        follow = self.state.follows.get(follow_id)
         if follow is None:  # somebody was faster to end it
-            return not_followed_reply()
+            return NOT_FOLLOWED
         if not new:
             return followed_already_reply(follow)
         try:
-            self._posting.once(follow.as_run(), BEGUN, begun_message(follow, self._rules.posts))
+            self.posting.once(follow.as_run(), BEGUN, begun_message(follow, self.rules.posts))
         except MayNotPost:
-            self._state.follows.end(follow.id)
-            return not_here_reply()
+            self.state.follows.end(follow.id)
+            return not_in_channel_reply(verb="follow")
         except PostPending:
             _LOG.info("%s: that it begins is not told", follow.id)  # that it is followed is what counts
-        self._wake()
+        self.wake()
         return None
 
     def unfollow(self, request: RunRequest, once: Once) -> Message:
         """Tell this channel no more; whoever asked for it, or may approve here, may end it."""
-        if request.channel in self._rules.channels():
-            return by_setting_reply()
+        if request.channel in self.rules.channels():
+            return SET_BY_SETTINGS
         follow_id = once("which", lambda: self._of_channel(request))
         if not follow_id:
-            return not_followed_reply()
-        follow = self._state.follows.get(follow_id)
+            return NOT_FOLLOWED
+        follow = self.state.follows.get(follow_id)
         if follow is None:  # this request, or somebody else's, has ended it before
-            return unfollowed_reply()
+            return NOT_FOLLOWED_ANY_MORE
         asked = request.asked_by == follow.asked_by
-        if not asked and not self._people.may_approve(request.asked_by, request.channel):
-            return may_not_follow_reply(self._people.listed(request.channel))
+        if not asked and not self.people.may_approve(request.asked_by, request.channel):
+            return may_not_follow_reply(self.people.listed(request.channel))
         once("unfollow", lambda: self._ended(follow, request))
-        return unfollowed_reply()
+        return NOT_FOLLOWED_ANY_MORE
 
     def listed(self, request: RunRequest) -> Message:
         """Every channel of this workspace that is told."""
-        mine = [follow for follow in self._state.follows.all() if follow.team == request.team]
-        return list_reply(mine, sorted(self._rules.channels()))
+        mine = [follow for follow in self.state.follows.all() if follow.team == request.team]
+        return list_reply(mine, sorted(self.rules.channels()))
 
     def _objection(self, request: RunRequest) -> Message | None:
         """Why this channel cannot be told; None when it can."""
-        if request.channel in self._rules.channels():
-            return by_setting_reply()
-        if self._organisation.is_shared(request.channel):
-            return shared_channel_reply()
-        if not self._people.may_approve(request.asked_by, request.channel):
-            return may_not_follow_reply(self._people.listed(request.channel))
+        if request.channel in self.rules.channels():
+            return SET_BY_SETTINGS
+        if self.organisation.is_shared(request.channel):
+            return SHARED_CHANNEL
+        if not self.people.may_approve(request.asked_by, request.channel):
+            return may_not_follow_reply(self.people.listed(request.channel))
         try:
-            self._open_jobs().job_ids()
+            self.open_jobs().job_ids()
         except FirstfaultError as error:
             _LOG.warning("the jobs cannot be followed: %s", error.message)
             return no_folder_reply(error)
@@ -120,27 +112,39 @@ class FollowRequests:
 
     def _added(self, request: RunRequest) -> list[Any]:
         """The id of the follow, and whether it is a new one."""
-        follow, new = self._state.follows.add(request.team, request.channel, request.asked_by)
+        follow, new = self.state.follows.add(request.team, request.channel, request.asked_by)
         if new:
             self._audit(request, "followed", follow)
         return [follow.id, new]
 
     def _of_channel(self, request: RunRequest) -> str:
-        follow = self._state.follows.of_channel(request.team, request.channel)
+        follow = self.state.follows.of_channel(request.team, request.channel)
         return follow.id if follow else ""
 
     def _ended(self, follow: Follow, request: RunRequest) -> bool:
-        ended = self._state.follows.end(follow.id)
+        ended = self.state.follows.end(follow.id)
         if ended:
             self._audit(request, "unfollowed", follow)
         return ended
 
     def _audit(self, request: RunRequest, what: str, follow: Follow) -> None:
         details = {"channel": request.channel}
-        self._state.audit.add(request.team, request.asked_by, what=what, target=follow.id, details=details)
+        self.state.audit.add(request.team, request.asked_by, what=what, target=follow.id, details=details)
 
 
 # --- what is said ---------------------------------------------------------------------------------------------------
+
+# What the settings name, nobody in Slack begins or ends.
+SET_BY_SETTINGS = Message(
+    "The settings name this channel.",
+    section(f"This channel is told of jobs that fail because whoever runs me has set `{SETTING}`: they can change it."),
+)
+_NOT_TOLD = "This channel is not told of jobs that fail."
+NOT_FOLLOWED = Message(_NOT_TOLD, section(f"{_NOT_TOLD} `{act.COMMAND} follow` begins that."))
+NOT_FOLLOWED_ANY_MORE = Message(
+    "This channel is not told of jobs that fail any more.",
+    section("This channel is not told of jobs that fail any more."),
+)
 
 
 def begun_message(follow: Follow, posts: int) -> Message:
@@ -150,12 +154,6 @@ def begun_message(follow: Follow, posts: int) -> Message:
         f" at most {counted(posts, 'post')} an hour, then a digest. `{act.COMMAND} unfollow` ends it."
     )
     return Message("I follow the jobs folder here.", section(body))
-
-
-def by_setting_reply() -> Message:
-    """What the settings name, nobody in Slack begins or ends."""
-    body = f"This channel is told of jobs that fail because whoever runs me has set `{SETTING}`: they can change it."
-    return Message("The settings name this channel.", section(body))
 
 
 def may_not_follow_reply(listed: str) -> Message:
@@ -178,24 +176,6 @@ def followed_already_reply(follow: Follow) -> Message:
     """The reply to who asks for what the channel is told already."""
     body = f"This channel is told already, since {moment(follow.asked_at)}: {person(follow.asked_by)} asked for it."
     return Message("This channel is told already.", section(body))
-
-
-def not_here_reply() -> Message:
-    """The bot may not write where it was asked."""
-    body = f"I am not in this channel. Invite me with {code(f'/invite @{BOT_NAME}', 100)}. Then ask again:"
-    return Message("I am not in this channel.", section(f"{body} `{act.COMMAND} follow`"))
-
-
-def not_followed_reply() -> Message:
-    """There is nothing to end."""
-    body = f"This channel is not told of jobs that fail. `{act.COMMAND} follow` begins that."
-    return Message("This channel is not told of jobs that fail.", section(body))
-
-
-def unfollowed_reply() -> Message:
-    """The private answer to who ended it."""
-    body = "This channel is not told of jobs that fail any more."
-    return Message(body, section(body))
 
 
 def list_reply(follows: Sequence[Follow], by_setting: Sequence[str]) -> Message:

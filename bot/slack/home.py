@@ -32,7 +32,7 @@ from faultlib.stats import Stats
 LISTED = 5  # lines of each list; the channels have the rest
 LOOKED_AT = 20  # answers that are read to find those that wait for a decision
 MAX_PROMPTS = 4  # docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts
-MAX_HEADLINE = 200  # characters
+MAX_HEADLINE = 200  # characters; four lines of a phone
 UNSEEN = "Its evidence and note stand in the thread. Approving makes of it a fault pattern that later answers name."
 _LOG = logging.getLogger(__name__)
 
@@ -64,17 +64,15 @@ class HomeContent:
     direct: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class Home:
     """Publishes it for one person; runs of others are shown to approvers alone, as far as they wait for them."""
 
-    def __init__(
-        self, state: State, requests: Requests, people: People, client: WebClient, open_library: OpenLibrary
-    ) -> None:
-        self._state = state
-        self._requests = requests
-        self._people = people
-        self._client = client
-        self._open_library = open_library
+    state: State
+    requests: Requests
+    people: People
+    client: WebClient
+    open_library: OpenLibrary
 
     def opened(self, body: Mapping[str, Any], _once: Once) -> None:
         """Somebody looks at it, or has clicked there; done twice it shows the same. Trouble costs only the page."""
@@ -84,21 +82,21 @@ class Home:
                 self._suggest(direct)
                 return
             view = home_view(self._content(body["team"], body["user"], direct))
-            self._client.views_publish(user_id=body["user"], view=view)
+            self.client.views_publish(user_id=body["user"], view=view)
         except (FirstfaultError, SlackClientError, OSError, HTTPException) as trouble:
             _LOG.warning("the home cannot be shown: %s", trouble)
 
     def _suggest(self, direct: str) -> None:
         """What one may ask in the messages; Slack refuses it where the app is no agent, and shows none."""
-        prompts = suggested_prompts(self._requests.failed_jobs())
-        self._client.assistant_threads_setSuggestedPrompts(
+        prompts = suggested_prompts(self.requests.failed_jobs())
+        self.client.assistant_threads_setSuggestedPrompts(
             channel_id=direct, thread_ts=None, prompts=prompts, title="Ask about a job"
         )
 
     def _content(self, team: str, user: str, direct: str) -> HomeContent:
-        asked = self._state.runs.of_person(team, user, limit=LISTED)
+        asked = self.state.runs.of_person(team, user, limit=LISTED)
         waiting = self._waiting(team, user)
-        watches = [watch for watch in self._state.watches.open(team) if watch.asked_by == user]
+        watches = [watch for watch in self.state.watches.open(team) if watch.asked_by == user]
         watched, seen = (
             {watch.job for watch in watches},
             {run.job for run in asked} | {undecided.run.job for undecided in waiting},
@@ -108,11 +106,11 @@ class Home:
             asked=mine,
             waiting=waiting,
             watches=watches,
-            failed=[job for job in self._requests.failed_jobs() if job not in seen],
-            running=[job for job in self._requests.running_jobs() if job not in watched],
+            failed=[job for job in self.requests.failed_jobs() if job not in seen],
+            running=[job for job in self.requests.running_jobs() if job not in watched],
             library=self._library(),
             addresses={
-                run.id: self._requests.address(run) for run in {*asked, *(undecided.run for undecided in waiting)}
+                run.id: self.requests.address(run) for run in {*asked, *(undecided.run for undecided in waiting)}
             },
             headlines={run.id: self._headline(run) for run in mine},
             direct=direct,
@@ -120,16 +118,16 @@ class Home:
 
     def _headline(self, run: Run) -> str:
         """What was found; empty where nothing was told yet."""
-        answer = self._state.runs.answer(run.id) if run.told else None
+        answer = self.state.runs.answer(run.id) if run.told else None
         return answer.diagnosis.headline if answer and answer.diagnosis else ""
 
     def _waiting(self, team: str, user: str) -> list[Undecided]:
         """Answered runs with a fault about which nobody has decided and this person may, newest first."""
         found = []
-        for run in self._state.runs.undecided(team, limit=LOOKED_AT):
-            if not self._people.may_approve(user, run.channel):
+        for run in self.state.runs.undecided(team, limit=LOOKED_AT):
+            if not self.people.may_approve(user, run.channel):
                 continue
-            answer, draft = self._state.runs.answer(run.id), self._state.drafts.current(run.id)
+            answer, draft = self.state.runs.answer(run.id), self.state.drafts.current(run.id)
             if (
                 answer is not None
                 and answer.diagnosis is not None
@@ -141,7 +139,7 @@ class Home:
 
     def _library(self) -> str:
         try:
-            with self._open_library() as library:
+            with self.open_library() as library:
                 return library_health(library.stats())
         except FirstfaultError as trouble:
             _LOG.warning("the home shows no library: %s", trouble.message)

@@ -13,7 +13,7 @@ from core.errors import BadSettings
 IMPATIENCE = 10  # seconds for whoever connects and says nothing
 PATIENCE = 30  # seconds for a whole request: a byte every nine seconds would keep a thread as long as it likes
 MOST = 64  # connections at a time; Alertmanager, Prometheus and probes open one each
-_PORTS = 1 << 16
+_PORTS = 1 << 16  # of TCP
 
 
 class QuietHandler(BaseHTTPRequestHandler):

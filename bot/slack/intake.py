@@ -13,7 +13,7 @@ from slack_bolt import BoltResponse
 
 from bot.slack.boundary import tellable
 from bot.slack.envelopes import EnvelopeKind, envelope_of, of_organisation
-from bot.slack.private_replies import failure_reply
+from bot.slack.thread import failure_message
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Envelope, Inbox
 from core.errors import FirstfaultError
@@ -115,4 +115,4 @@ def _not_taken(envelope: Envelope, trouble: FirstfaultError) -> BoltResponse:
     failure = tellable(trouble)
     if envelope.kind != EnvelopeKind.COMMAND:
         return BoltResponse(status=503)
-    return BoltResponse(status=200, body={"response_type": "ephemeral", **failure_reply(failure).arguments()})
+    return BoltResponse(status=200, body={"response_type": "ephemeral", **failure_message(failure).arguments()})

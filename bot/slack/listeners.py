@@ -9,7 +9,7 @@ from bot.slack.click_listener import ClickListener
 from bot.slack.envelopes import EnvelopeKind
 from bot.slack.home import Home
 from bot.slack.organisation import Organisation
-from bot.slack.private_replies import stranger_reply
+from bot.slack.private_replies import STRANGER
 from bot.slack.text_listener import Payload, TextListener
 from bot.state.inbox import Once, Received
 
@@ -58,5 +58,5 @@ class Listeners:
             return False
         if kind in _ADDRESSED and channel:
             where = {**body, "user": user, "channel": channel}
-            attempt(stranger_reply, to_person(self._client, where, str(body.get("thread_ts") or "")))
+            attempt(lambda: STRANGER, to_person(self._client, where, str(body.get("thread_ts") or "")))
         return True

@@ -1,6 +1,5 @@
 """The app as Slack is told of it: what it may do, what it hears, its command and shortcut; nothing that is not used."""
 
-import json
 from typing import Any
 
 from bot.slack.actions import COMMAND, DIAGNOSE_MESSAGE
@@ -93,8 +92,3 @@ def manifest(*, socket_mode: bool = True, address: str = "") -> dict[str, Any]:
             "token_rotation_enabled": False,
         },
     }
-
-
-def manifest_text() -> str:
-    """The manifest of Socket Mode as it stands in docs/slack-manifest.json (``pytest --update-golden`` writes it)."""
-    return json.dumps(manifest(), indent=2) + "\n"

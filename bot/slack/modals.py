@@ -8,7 +8,7 @@ from typing import Any
 from bot.note.note import GUESS
 from bot.report.citations import Citation
 from bot.slack import actions as act
-from bot.slack.archive_form import SYMPTOMS_ONLY, Form, choosable
+from bot.slack.archive import SYMPTOMS_ONLY, Form, choosable
 from bot.slack.blocks import (
     MAX_INPUT,
     MAX_VIEW_BLOCKS,
@@ -36,7 +36,7 @@ VALUE = "value"  # the action id of every field
 TITLE, CATEGORY, CAUSE, FIX, CONFIRMATION, EVENTS, GUESSES, REASON, HOW = (
     "title", "category", "cause", "fix", "confirmation", "events", "guesses", "reason", "how",
 )  # fmt: skip
-MAX_REASON = 1_000
+MAX_REASON = 1_000  # ours: an SRE writes a line or two, and all of it is shown in the thread
 MAX_HOW = 300  # one line: it stands behind "confirmed by ..." in every answer
 MAX_CITED, MAX_NEAR, MAX_LINES = 600, 160, 200  # characters of a cited raw line and of its neighbours; lines in all
 _WHOSE = {

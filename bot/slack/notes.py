@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from bot.note.note import GUESS, TITLES, Note
-from bot.note.sentence import Sentence
+from bot.note.note import GUESS, TITLES, Note, Sentence
 from bot.slack.blocks import Blocks, context, section
 from bot.slack.brief import left_to_say, told_in_brief
 from bot.slack.budget import Part

@@ -5,6 +5,7 @@ from typing import Any
 
 from bot.slack import actions as act
 from bot.slack import private_replies
+from bot.slack.archive import ReviewedDraft
 from bot.slack.listener_context import ListenerContext
 from bot.slack.modals import (
     HOW,
@@ -19,7 +20,6 @@ from bot.slack.modals import (
     read_reject,
     reject_modal,
 )
-from bot.slack.reviewed_draft import ReviewedDraft
 from bot.state.drafts import Draft
 from bot.state.inbox import Envelope
 
@@ -52,7 +52,7 @@ class Objections:
         if isinstance(form, FieldErrors):
             return form.response()
         if draft is None or form is None or newest is None:
-            return _instead(message_modal("Edit the note", private_replies.gone_reply().text))
+            return _instead(message_modal("Edit the note", private_replies.GONE.text))
         if self._context.state.drafts.decision(click.run) is not None:
             return FieldErrors({TITLE: DECIDED}).response()
         if draft.revision != click.revision:
@@ -67,7 +67,7 @@ class Objections:
         if isinstance(reason, FieldErrors):
             return reason.response()
         if draft is None or newest is None:
-            return _instead(message_modal("Reject the note", private_replies.gone_reply().text))
+            return _instead(message_modal("Reject the note", private_replies.GONE.text))
         if self._context.state.drafts.decision(click.run) is not None:
             return FieldErrors({REASON: DECIDED}).response()
         if draft.revision != click.revision:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from bot.note.note import Note
 from bot.slack import actions as act
-from bot.slack.archive_form import SYMPTOMS_ONLY, Form
+from bot.slack.archive import SYMPTOMS_ONLY, Form
 from bot.slack.blocks import (
     MAX_NOTIFICATION,
     Block,

@@ -25,7 +25,7 @@ EVENT_TYPE = "firstfault_post"  # of the metadata that every post carries, by wh
 NOT_THERE = frozenset({"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "no_permission"})
 # Seconds that one post or edit may take: a person waits, the next step comes soon, nothing comes after it.
 PATIENCE = {Status.QUEUED: 6.0, Status.RUNNING: 3.0}
-LAST_PATIENCE = 15.0
+LAST_PATIENCE = 15.0  # seconds; chosen: no next step waits behind the last message, so it may take longer
 _BAD_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long"})
 _UNEDITABLE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 _LOOKED_AT, _PAGES = 100, 5  # messages of a page, and pages, in which a post is looked for

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bot.outgoing.errors import Failure, public_failure, whole_failure
+from bot.outgoing.errors import public_failure, whole_failure
 from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, actions, button, menu, section
 from bot.slack.text import code, day, fallback, link, literal, moment, person, prose
@@ -20,6 +20,7 @@ from faultlib.answers import Verdict as Fit
 from faultlib.pattern import Entry
 from sources.job_ids import is_job_id
 
+BOT_NAME = "Firstfault"  # as the manifest has it
 MAX_JOBS, MAX_RUNS, MAX_NAMED = 25, 10, 8  # of a menu and of lists; longer ones are not read
 _ASK = f"`{act.COMMAND} JOB` finds the first fault of a failed job."
 _HELP = (
@@ -47,21 +48,46 @@ _BECAME = {
 }
 
 
-def help_reply() -> Message:
-    """Every way to ask."""
-    return Message("How to ask Firstfault", section("*Ask*", *_HELP) + section(*_MORE))
+def _says(text: str, notice: str = "") -> Message:
+    """A text; ``notice``: what a notification says of it, where that is less."""
+    return Message(notice or text, section(text))
+
+
+# --- what is the same whoever asks ----------------------------------------------------------------------------------
+
+HELP = Message("How to ask Firstfault", section("*Ask*", *_HELP) + section(*_MORE))
+WHICH_RUN = _says(  # the history of nothing
+    f"Which run? `{act.COMMAND} history RUN` takes what `run` in job.json is, or one of its jobs.", "Which run?"
+)
+NO_APPROVERS = _says(
+    "Nobody may approve yet: the list of approvers is empty. Whoever runs Firstfault sets `FIRSTFAULT_APPROVERS`.",
+    "Nobody may approve yet.",
+)
+NOTHING_TO_UNDO = _says("There is nothing to undo: the decision was taken back before.", "There is nothing to undo.")
+TAKEN_BACK = _says("The approval was taken back meanwhile.", "The approval was taken back.")
+STRANGER = _says(  # to somebody of another organisation in a channel of Slack Connect
+    "You are of another organisation, and I answer only people of the one that installed me. Whoever runs me may"
+    " allow yours: `FIRSTFAULT_ALLOWED_TEAMS`.",
+    "I do not answer people of another organisation.",
+)
+SHARED_CHANNEL = _says(
+    "People of another organisation read this channel, so I post nothing of a job here. Ask me in another channel"
+    " or directly; whoever runs me may allow theirs: `FIRSTFAULT_ALLOWED_TEAMS`.",
+    "This channel is shared with another organisation.",
+)
+# The run or its evidence is not in the state any more.
+GONE = _says(f"I do not know this diagnosis any more. {_ASK}", "I do not know this diagnosis any more.")
+# A window could not be opened in the seconds that Slack gives, or the bot died while it was opened.
+TOO_LATE = _says("I was interrupted. Close that window, if there is one, and click again.", "I was interrupted.")
+THANKS = _says("Thank you, noted.")
+
+# --- what is about a job, a person or a decision --------------------------------------------------------------------
 
 
 def usage_reply(failed_jobs: Sequence[str] = (), *, said: str = "") -> Message:
     """No known job was named: why it was not understood, how to, and the latest failed jobs to pick from."""
     why = f"I found no command and no job that I know in what begins with {code(said, 40)}." if said else ""
     return Message("Which job?", (*section(why, "Which job? " + _ASK), *_pick(failed_jobs)))
-
-
-def which_run_reply() -> Message:
-    """The history of nothing."""
-    body = f"Which run? `{act.COMMAND} history RUN` takes what `run` in job.json is, or one of its jobs."
-    return _plain(body, "Which run?")
 
 
 def refused_reply(error: FirstfaultError, failed_jobs: Sequence[str] = (), *, nearest: Sequence[str] = ()) -> Message:
@@ -92,16 +118,11 @@ def not_failed_reply(job: str, *, runs: bool) -> Message:
     return Message(fallback(f"{job} completed: nothing to diagnose.", MAX_TELLING), section(body) + actions(anyway))
 
 
-def failure_reply(failure: Failure) -> Message:
-    """Something broke on our side."""
-    return Message(fallback(failure.message, MAX_TELLING), section(*failure_lines(failure)))
-
-
-def not_in_channel_reply(bot_name: str, job: str = "") -> Message:
-    """The bot may not write where it was asked."""
-    again = f" Then ask again: `{act.COMMAND} {literal(job, 128)}`" if is_job_id(job) else " Then ask again."
-    body = f"I am not in this channel. Invite me with {code(f'/invite @{bot_name}', 100)}.{again}"
-    return Message("I am not in this channel.", section(body))
+def not_in_channel_reply(job: str = "", *, verb: str = "") -> Message:
+    """The bot may not write where it was asked; ``verb``: what was asked for, where it was no diagnosis."""
+    words = " ".join(filter(None, (act.COMMAND, verb, literal(job, 128) if is_job_id(job) else "")))
+    again = f" Then ask again: `{words}`" if words != act.COMMAND else " Then ask again."
+    return _says(f"I am not in this channel. Invite me with `/invite @{BOT_NAME}`.{again}", "I am not in this channel.")
 
 
 def already_reply(run: Run, address: str) -> Message:
@@ -130,14 +151,14 @@ def list_reply(runs: Sequence[Run], addresses: Mapping[str, str] | None = None) 
     return Message("The latest diagnoses", section("*The latest diagnoses*", *lines, more))
 
 
-def status_reply(runs: Sequence[Run], places: Mapping[str, int], addresses: Mapping[str, str] | None = None) -> Message:
+def status_reply(runs: Sequence[Run], places: Mapping[str, int]) -> Message:
     """What waits and what runs; ``places``: in the queue, by run."""
     if not runs:
         return Message("Nothing waits and nothing runs.", section("Nothing waits and nothing runs."))
     lines = []
     for run in runs[:MAX_RUNS]:
         place = places.get(run.id, 0)
-        lines.append(run_line(run, (addresses or {}).get(run.id, "")) + (f", {wording.place(place)}" if place else ""))
+        lines.append(run_line(run, "") + (f", {wording.place(place)}" if place else ""))
     more = f"and {wording.counted(len(runs) - MAX_RUNS, 'more run')}" if len(runs) > MAX_RUNS else ""
     return Message(f"{wording.counted(len(runs), 'diagnosis', 'diagnoses')} under way", section(*lines, more))
 
@@ -145,8 +166,8 @@ def status_reply(runs: Sequence[Run], places: Mapping[str, int], addresses: Mapp
 def cancelled_reply(run: Run) -> Message:
     """It was cancelled, or it was over before."""
     if run.status is Status.CANCELLED or run.cancel_by:
-        return _plain(f"The diagnosis of {code(run.job, 128)} is cancelled.", "Cancelled.")
-    return _plain(
+        return _says(f"The diagnosis of {code(run.job, 128)} is cancelled.", "Cancelled.")
+    return _says(
         f"The diagnosis of {code(run.job, 128)} was over before: {_BECAME[run.status]}.", "It was over before."
     )
 
@@ -154,12 +175,12 @@ def cancelled_reply(run: Run) -> Message:
 def nothing_to_cancel_reply(job: str) -> Message:
     """No diagnosis of that job waits or runs here."""
     named = f" of {code(job, 128)}" if job.strip() else ""
-    return _plain(f"No diagnosis{named} waits or runs in this channel.", "There is nothing to cancel.")
+    return _says(f"No diagnosis{named} waits or runs in this channel.", "There is nothing to cancel.")
 
 
 def not_yours_reply(run: Run) -> Message:
     """Only who asked, or an approver, may cancel."""
-    return _plain(f"{person(run.asked_by)} asked for it: they or an approver may cancel it.", "You cannot cancel this.")
+    return _says(f"{person(run.asked_by)} asked for it: they or an approver may cancel it.", "You cannot cancel this.")
 
 
 def not_approver_reply(approvers: str = "") -> Message:
@@ -168,22 +189,14 @@ def not_approver_reply(approvers: str = "") -> Message:
     shown = ", ".join(person(word) for word in named[:MAX_NAMED])
     who = f" On it: {shown}{', and more' if len(named) > MAX_NAMED else ''}." if named else ""
     body = f"You are not on the list of people who may approve, edit or reject.{who}"
-    return _plain(body, "You are not an approver.")
-
-
-def no_approvers_reply() -> Message:
-    """The list is empty: nobody may."""
-    body = (
-        "Nobody may approve yet: the list of approvers is empty. Whoever runs Firstfault sets `FIRSTFAULT_APPROVERS`."
-    )
-    return _plain(body, "Nobody may approve yet.")
+    return _says(body, "You are not an approver.")
 
 
 def decided_reply(decision: Decision) -> Message:
     """The reply to who decides about a note that somebody else has decided about."""
     what = "approved" if decision.verdict is Verdict.APPROVED else "rejected"
     body = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
-    return _plain(f"{person(decision.by)} has {what} it{body}, {moment(decision.at)}.", f"It was {what} already.")
+    return _says(f"{person(decision.by)} has {what} it{body}, {moment(decision.at)}.", f"It was {what} already.")
 
 
 def join_reply(run: Run, revision: int, near: Entry) -> Message:
@@ -201,51 +214,7 @@ def join_reply(run: Run, revision: int, near: Entry) -> Message:
 def stale_reply(stale: StaleRevision) -> Message:
     """What was clicked is not what is there now."""
     newer = f"revision {stale.revision:,} by {person(stale.by)}, {moment(stale.at)}"
-    return _plain(f"The note has changed: {newer}. Read it and decide again.", "The note has changed meanwhile.")
-
-
-def nothing_to_undo_reply() -> Message:
-    """No decision stands any more."""
-    return _plain("There is nothing to undo: the decision was taken back before.", "There is nothing to undo.")
-
-
-def taken_back_reply() -> Message:
-    """What was approved does not stand any more."""
-    return _plain("The approval was taken back meanwhile.", "The approval was taken back.")
-
-
-def stranger_reply() -> Message:
-    """Somebody of another organisation, in a channel of Slack Connect."""
-    body = (
-        "You are of another organisation, and I answer only people of the one that installed me. Whoever runs me may"
-        " allow yours: `FIRSTFAULT_ALLOWED_TEAMS`."
-    )
-    return _plain(body, "I do not answer people of another organisation.")
-
-
-def shared_channel_reply() -> Message:
-    """What would be posted, people of another organisation could read."""
-    body = (
-        "People of another organisation read this channel, so I post nothing of a job here. Ask me in another channel"
-        " or directly; whoever runs me may allow theirs: `FIRSTFAULT_ALLOWED_TEAMS`."
-    )
-    return _plain(body, "This channel is shared with another organisation.")
-
-
-def gone_reply() -> Message:
-    """The run or its evidence is not in the state any more."""
-    return _plain(f"I do not know this diagnosis any more. {_ASK}", "I do not know this diagnosis any more.")
-
-
-def too_late_reply() -> Message:
-    """A window could not be opened in the seconds that Slack gives, or the bot died while it was opened."""
-    body = "I was interrupted. Close that window, if there is one, and click again."
-    return _plain(body, "I was interrupted.")
-
-
-def thanks_reply() -> Message:
-    """Somebody pressed a thumb."""
-    return _plain("Thank you, noted.", "Thank you, noted.")
+    return _says(f"The note has changed: {newer}. Read it and decide again.", "The note has changed meanwhile.")
 
 
 def judged_reply(fault: KnownFault, verdict: Fit, now: Answers) -> Message:
@@ -255,11 +224,7 @@ def judged_reply(fault: KnownFault, verdict: Fit, now: Answers) -> Message:
         Fit.WRONG: f"Noted: {fault.id} was not it.",
         Fit.WITHDRAWN: f"Taken back what you said of {fault.id}.",
     }[verdict]
-    return _plain(f"{text} So far {now.right:,} right, {now.wrong:,} wrong; the next answers count it.", text)
-
-
-def _plain(text: str, notice: str) -> Message:
-    return Message(notice, section(text))
+    return _says(f"{text} So far {now.right:,} right, {now.wrong:,} wrong; the next answers count it.", text)
 
 
 def _pick(jobs: Sequence[str]) -> Blocks:

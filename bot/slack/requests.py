@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from itertools import islice
@@ -29,7 +29,6 @@ from core.job import Status
 from sources.job_ids import check_job_id
 from sources.jobs import JobSource
 
-BOT_NAME = "Firstfault"  # as the manifest has it
 MAX_OFFERED = 5  # failed jobs to pick from
 MAX_LOOKED_AT = 60  # manifests that are read to find them, the last ids first
 MAX_NEAR, LIKE = 3, 0.5  # ids that somebody may have meant, and how like they are (difflib)
@@ -50,29 +49,21 @@ def likest(typed: str, job_ids: Iterable[str]) -> list[str]:
     return [known[job_id] for job_id in near[:MAX_NEAR]]
 
 
+@dataclass(frozen=True, slots=True)
 class Requests:
-    """Asking, listing, cancelling; each answers with what the asker alone is told, or with None."""
+    """Asking, listing, cancelling; each answers with what the asker alone is told, or with None.
 
-    def __init__(
-        self,
-        state: State,
-        run_messages: RunMessages,
-        people: People,
-        client: WebClient,
-        *,
-        open_jobs: Callable[[], JobSource],
-        wake: Callable[[], None],
-        watching: WatchRequests,
-        organisation: Organisation,
-    ) -> None:
-        self._state = state
-        self._run_messages = run_messages
-        self._people = people
-        self._client = client
-        self._open_jobs = open_jobs
-        self._wake = wake
-        self._watching = watching
-        self._organisation = organisation
+    wake: something has been queued.
+    """
+
+    state: State
+    run_messages: RunMessages
+    people: People
+    client: WebClient
+    open_jobs: Callable[[], JobSource]
+    wake: Callable[[], None]
+    watching: WatchRequests
+    organisation: Organisation
 
     def serve(self, command: ParsedCommand, request: RunRequest, once: Once) -> Message | None:  # noqa: PLR0911 one a verb
         """Do what is wished, each step once; what only the asker is told."""
@@ -80,7 +71,7 @@ class Requests:
             case Verb.DIAGNOSE:
                 return self.diagnose(request, once) if request.job else private_replies.usage_reply(self.failed_jobs())
             case Verb.HELP:
-                return private_replies.help_reply()
+                return private_replies.HELP
             case Verb.LIST:
                 return self._list(request)
             case Verb.STATUS:
@@ -122,7 +113,7 @@ class Requests:
         names = names_in(text)
         if not names:
             return ""
-        known = set(self._open_jobs().job_ids())
+        known = set(self.open_jobs().job_ids())
         alike = {job.casefold(): job for job in sorted(known)}
         return next((name for name in names if name in known), "") or next(
             (alike[name.casefold()] for name in names if name.casefold() in alike), ""
@@ -131,7 +122,7 @@ class Requests:
     def diagnose(self, request: RunRequest, once: Once, *, forced: bool = False) -> Message | None:
         """Queue a job; a job that is at work or was answered here is shown in place of a second run."""
         try:
-            jobs = self._open_jobs()
+            jobs = self.open_jobs()
             status = jobs.manifest(check_job_id(request.job)).status
             if not forced and status in (Status.COMPLETED, Status.RUNNING):
                 return private_replies.not_failed_reply(request.job, runs=status is Status.RUNNING)
@@ -142,75 +133,75 @@ class Requests:
 
     def history(self, request: RunRequest, once: Once) -> Message | None:
         """Queue the history of a run of training: told anew each time, for attempts come; the child knows its jobs."""
-        return self._queued(request, once, forced=True) if request.job else private_replies.which_run_reply()
+        return self._queued(request, once, forced=True) if request.job else private_replies.WHICH_RUN
 
     def _queued(self, request: RunRequest, once: Once, *, forced: bool) -> Message | None:
         """Queue what may be asked for, and show it; or say where it is already."""
-        if self._organisation.is_shared(request.channel):
-            return private_replies.shared_channel_reply()
+        if self.organisation.is_shared(request.channel):
+            return private_replies.SHARED_CHANNEL
         run_id, new = once("ask", lambda: self._ask(request, forced=forced))
-        run = self._state.runs.get(run_id)
+        run = self.state.runs.get(run_id)
         if run is None:
-            return private_replies.gone_reply()
+            return private_replies.GONE
         if not new:
             reply_of = private_replies.already_reply if run.status.active else private_replies.answered_reply
             return reply_of(run, self.address(run))
         try:
-            if not self._run_messages.show(run.id):
-                self._state.runs.cancel(run.id, request.asked_by)  # before a child that is ready begins with it
-                return private_replies.not_in_channel_reply(BOT_NAME, run.job)
+            if not self.run_messages.show(run.id):
+                self.state.runs.cancel(run.id, request.asked_by)  # before a child that is ready begins with it
+                return private_replies.not_in_channel_reply(run.job)
         finally:  # the run is queued, whether Slack takes the message now or later
-            self._wake()
+            self.wake()
         return None
 
     def again(self, run_id: str, user: str, once: Once) -> Message | None:
         """Run a diagnosis anew."""
-        run = self._state.runs.get(run_id)
+        run = self.state.runs.get(run_id)
         if run is None:
-            return private_replies.gone_reply()
+            return private_replies.GONE
         request = RunRequest(run.job, run.team, run.channel, user, Trigger.MESSAGE, run.thread_ts, run.task)
         ask = self.history if run.task is Task.HISTORY else partial(self.diagnose, forced=True)
         return ask(request, once)
 
     def cancel(self, run_id: str, user: str, once: Once) -> Message | None:
         """End a run; only who asked for it, or an approver, may."""
-        run = self._state.runs.get(run_id)
+        run = self.state.runs.get(run_id)
         if run is None:
-            return private_replies.gone_reply()
-        if user != run.asked_by and not self._people.may_approve(user, run.channel):
+            return private_replies.GONE
+        if user != run.asked_by and not self.people.may_approve(user, run.channel):
             return private_replies.not_yours_reply(run)
         if once("cancel", lambda: self._cancelled(run_id, user)):
-            self._run_messages.show(run.id)
-        return private_replies.cancelled_reply(self._state.runs.get(run_id) or run)
+            self.run_messages.show(run.id)
+        return private_replies.cancelled_reply(self.state.runs.get(run_id) or run)
 
     def address(self, run: Run) -> str:
         """A link to the message of a run; empty when Slack gives none."""
         if not run.message_ts:
             return ""
         try:
-            return str(self._client.chat_getPermalink(channel=run.channel, message_ts=run.message_ts)["permalink"])
+            return str(self.client.chat_getPermalink(channel=run.channel, message_ts=run.message_ts)["permalink"])
         except SlackApiError:
             return ""
 
     def _ask(self, request: RunRequest, *, forced: bool) -> list[Any]:
         """The id of the run that answers, and whether it is a new one."""
-        asked = self._state.runs.ask(request, forced=forced)
+        asked = self.state.runs.ask(request, forced=forced)
         if asked.new:
             self._audit(request, "asked", asked.run)
         return [asked.run.id, asked.new]
 
     def _cancelled(self, run_id: str, user: str) -> bool:
         """Whether there was something to end."""
-        run = self._state.runs.get(run_id)
+        run = self.state.runs.get(run_id)
         if run is None or not run.status.active:
             return False
-        self._state.runs.cancel(run.id, user)
-        self._state.audit.add(run.team, user, what="cancelled", target=run.id)
+        self.state.runs.cancel(run.id, user)
+        self.state.audit.add(run.team, user, what="cancelled", target=run.id)
         return True
 
     def _cancel_job(self, request: RunRequest, once: Once) -> Message | None:
         def newest() -> str:
-            active = [run for run in self._state.runs.active(request.team, request.channel) if run.job == request.job]
+            active = [run for run in self.state.runs.active(request.team, request.channel) if run.job == request.job]
             return active[-1].id if active else ""
 
         run_id = once("which", newest)
@@ -223,22 +214,22 @@ class Requests:
     def _watch(self, command: ParsedCommand, request: RunRequest, once: Once) -> Message | None:
         if not request.job:
             return private_replies.usage_reply()
-        if command.verb is Verb.WATCH and self._organisation.is_shared(request.channel):
-            return private_replies.shared_channel_reply()
+        if command.verb is Verb.WATCH and self.organisation.is_shared(request.channel):
+            return private_replies.SHARED_CHANNEL
         try:
-            do = self._watching.watch if command.verb is Verb.WATCH else self._watching.unwatch
+            do = self.watching.watch if command.verb is Verb.WATCH else self.watching.unwatch
             return do(request, once)
         except (BadJobId, JobNotFound) as error:
             return private_replies.refused_reply(error)
 
     def _list(self, request: RunRequest) -> Message:
-        recent = self._state.runs.recent(request.team, request.channel)[: private_replies.MAX_RUNS]
+        recent = self.state.runs.recent(request.team, request.channel)[: private_replies.MAX_RUNS]
         return private_replies.list_reply(recent, {run.id: self.address(run) for run in recent})
 
     def _status(self, request: RunRequest) -> Message:
-        active = self._state.runs.active(request.team)
-        places = {run.id: self._state.runs.place(run.id) for run in active}
-        return with_watched(private_replies.status_reply(active, places), self._watching.watched(request.team))
+        active = self.state.runs.active(request.team)
+        places = {run.id: self.state.runs.place(run.id) for run in active}
+        return with_watched(private_replies.status_reply(active, places), self.watching.watched(request.team))
 
     def failed_jobs(self) -> tuple[str, ...]:
         """The latest failed jobs, by their ids, as far as they are found quickly."""
@@ -250,7 +241,7 @@ class Requests:
 
     def _lately(self, status: Status) -> tuple[str, ...]:
         try:
-            return tuple(islice(_with(status, self._open_jobs(), time.monotonic() + LOOKING), MAX_OFFERED))
+            return tuple(islice(_with(status, self.open_jobs(), time.monotonic() + LOOKING), MAX_OFFERED))
         except FirstfaultError as trouble:
             _LOG.warning("no %s jobs to offer: %s", status.lower(), trouble.message)
             return ()
@@ -258,13 +249,13 @@ class Requests:
     def _nearest(self, job: str) -> list[str]:
         """Known ids like this one, the likest first."""
         try:
-            return likest(job, self._open_jobs().job_ids())
+            return likest(job, self.open_jobs().job_ids())
         except FirstfaultError:
             return []
 
     def _audit(self, request: RunRequest, what: str, run: Run) -> None:
         details = {"job": run.job, "channel": run.channel, "through": str(request.trigger)}
-        self._state.audit.add(request.team, request.asked_by, what=what, target=run.id, details=details)
+        self.state.audit.add(request.team, request.asked_by, what=what, target=run.id, details=details)
 
 
 def _with(status: Status, source: JobSource, end: float) -> Iterator[str]:

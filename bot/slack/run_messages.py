@@ -13,8 +13,7 @@ from slack_sdk.errors import SlackClientError
 from bot.note.note import Note
 from bot.outgoing.clean import cleaned
 from bot.outgoing.errors import Failure
-from bot.slack.archive import drafted_form, form_of
-from bot.slack.archive_form import Form
+from bot.slack.archive import DRAFTED_BY, Form, drafted_form, form_of
 from bot.slack.blocks import Message
 from bot.slack.charts import chart_message
 from bot.slack.health import Metrics
@@ -22,9 +21,9 @@ from bot.slack.parent_message import AnswerContent, ProgressStep, answer_message
 from bot.slack.posting import BlocksRefused, MayNotPost, Posting
 from bot.slack.thread import (
     details_message,
+    failure_message,
     faults_message,
     history_comment,
-    no_reply_message,
     reply_message,
     report_comment,
 )
@@ -40,7 +39,6 @@ from core.model import Diagnosis
 
 EDIT_EVERY = 3.0  # seconds; chat.update may come 50 times a minute
 PARENT, DETAILS, REPORT, FAULTS, CHARTS = "parent", "details", "report", "faults", "charts"
-DRAFTED_BY = "firstfault"
 MAX_MOVED = 5  # messages that say their new place when a run is over: each costs an edit, and Slack allows 50 a minute
 _UNSAFE = re.compile(r"[^\w.-]")
 _LOG = logging.getLogger(__name__)
@@ -120,7 +118,7 @@ class RunMessages:
         """Why there is none."""
         run = self._state.runs.get(question.run)
         if run is not None:
-            self._reply(run, question, no_reply_message(failure))
+            self._reply(run, question, failure_message(failure))
 
     # --- the parent message ---
 

@@ -18,9 +18,9 @@ MOST = {
     "check": 3,
     "event": 4,
 }  # of a message; core names 3 suspects
-MAX_WHY, MAX_SKIPPED, MAX_MENU = 2, 3, 25
+MAX_WHY, MAX_SKIPPED, MAX_MENU = 2, 3, 25  # chosen: the parent message has the first reasons, the report has all
 MAX_SENTENCE, MAX_LINE, MAX_FIX = 400, 140, 400  # characters; a line of a phone has about 45
-MAX_NODE = 40
+MAX_NODE = 40  # characters: a line of a phone
 LIBRARY_STEP = "fault library"  # as bot.library.session says what the library could not do
 
 

@@ -1,7 +1,9 @@
 """Ways to ask: the command, a mention, the shortcut, a direct message, a question in a thread of the bot."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from bot.ask.chatter import is_chatter
@@ -12,9 +14,8 @@ from bot.slack.commands import FOLLOWING, asks_for_diagnosis, job_in
 from bot.slack.envelopes import EnvelopeKind
 from bot.slack.inbox_readers import RetryLater
 from bot.slack.listener_context import ListenerContext
-from bot.slack.questions_in_thread import is_asked, mentions
 from bot.state.inbox import Envelope, Once
-from bot.state.runs import RunRequest, Trigger
+from bot.state.runs import Run, RunRequest, Trigger
 from core.errors import FirstfaultError
 
 Payload = Mapping[str, Any]
@@ -130,3 +131,23 @@ class TextListener:
 
 def _to_nobody(_: Message) -> None:
     """Another program reads no answers."""
+
+
+LAPSE = timedelta(hours=24)  # after the answer: whoever comes back to the thread later means somebody else
+_MENTION = re.compile(r"<@([UW][A-Z0-9]{2,20})(?:\|[^>]{0,200})?>")
+
+
+def mentions(text: str, who: str) -> bool:
+    """Whether the text mentions this user."""
+    return bool(who) and who in _MENTION.findall(text)
+
+
+def is_asked(text: str, run: Run, *, me: str, direct: bool, at: datetime) -> bool:
+    """Whether a message in the thread of a run is a question.
+
+    In a thread that people began, and a day after the answer, only a mention is.
+    """
+    if is_chatter(text, me):
+        return False
+    lapsed = run.finished_at is not None and at - run.finished_at > LAPSE
+    return direct or mentions(text, me) or not (run.thread_ts or lapsed)

@@ -96,8 +96,8 @@ def reply_message(question: ThreadQuestion, diagnosis: Diagnosis | None, *, name
     return Message(fallback(lines[0], MAX_TELLING), blocks)
 
 
-def no_reply_message(failure: Failure) -> Message:
-    """Why a question got no reply."""
+def failure_message(failure: Failure) -> Message:
+    """Why there is no answer or no reply."""
     return Message(fallback(failure.message, MAX_TELLING), section(*failure_lines(failure)))
 
 

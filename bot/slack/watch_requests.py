@@ -11,6 +11,7 @@ from bot.slack import actions as act
 from bot.slack.blocks import Message, preformatted, section
 from bot.slack.people import People
 from bot.slack.posting import MayNotPost, Posting, PostPending
+from bot.slack.private_replies import not_in_channel_reply
 from bot.slack.run_messages import RunMessages
 from bot.slack.text import code, fallback, moment, person, prose
 from bot.slack.thread import MAX_TELLING
@@ -26,8 +27,8 @@ from sources.job_ids import check_job_id
 from sources.jobs import JobSource
 
 BEGUN = "begun"  # the post that says that a watch begins
-MAX_SAYS, MAX_LINE = 500, 300
-MAX_LISTED = 10
+MAX_SAYS, MAX_LINE = 500, 300  # characters; an alarm is read on a phone
+MAX_LISTED = 10  # lines, below those of the runs
 _TITLES = {
     LiveKind.SILENT: "has gone silent",
     LiveKind.HUNG: "makes no progress",
@@ -52,7 +53,6 @@ class WatchRequests:
         *,
         open_jobs: Callable[[], JobSource],
         limit: int,
-        bot_name: str = "Firstfault",
     ) -> None:
         """limit: jobs that are watched at the same time."""
         self._state = state
@@ -61,7 +61,6 @@ class WatchRequests:
         self._people = people
         self._open_jobs = open_jobs
         self._limit = limit
-        self._bot_name = bot_name
         self.wake: Callable[[], None] = lambda: None
 
     def watch(self, request: RunRequest, once: Once) -> Message | None:
@@ -79,7 +78,7 @@ class WatchRequests:
             self._posting.once(watch.as_run(), BEGUN, begun_message(watch), thread=watch.thread_ts)
         except MayNotPost:
             self._state.watches.end(watch.id, "not in channel")
-            return not_here_reply(self._bot_name, watch.job)
+            return not_in_channel_reply(watch.job, verb="watch")
         except PostPending:
             _LOG.info("%s: that it begins is not told", watch.id)  # the watch is what counts
         self.wake()
@@ -195,12 +194,6 @@ def too_many_reply(limit: int) -> Message:
         return Message("I watch no jobs.", section("I watch no jobs here: whoever runs me has switched it off."))
     body = f"I watch {counted(limit, 'job')} already, which is my limit. `{act.COMMAND} status` lists them."
     return Message("I watch too many jobs already.", section(body))
-
-
-def not_here_reply(bot_name: str, job: str) -> Message:
-    """The bot may not write where it was asked."""
-    body = f"I am not in this channel. Invite me with {code(f'/invite @{bot_name}', 100)}. Then ask again:"
-    return Message("I am not in this channel.", section(f"{body} `{act.COMMAND} watch {job}`"))
 
 
 def not_watched_reply(job: str) -> Message:

@@ -1,6 +1,7 @@
 """Other programs are told of each diagnosis: its JSON, signed, to one address."""
 
 import logging
+from dataclasses import dataclass
 from http.client import HTTPException
 from urllib.error import HTTPError
 
@@ -12,7 +13,7 @@ from bot.state.answers import SavedAnswer
 from bot.state.runs import Run
 from core.errors import FirstfaultError
 
-TIMEOUT = 10.0  # seconds
+TIMEOUT = 10.0  # seconds for each read, as of Slack; door.py ends the whole after three times that
 _FOREVER = frozenset({400, 401, 403, 404, 405, 410, 413, 422})  # asking again would be answered the same
 _LOG = logging.getLogger(__name__)
 
@@ -21,12 +22,12 @@ class NotDelivered(FirstfaultError):
     """The webhook did not take it now."""
 
 
+@dataclass(frozen=True, slots=True)
 class Webhook:
     """``deliver`` at least once: the receiver knows a second time by ``X-Firstfault-Delivery``, the id of the run."""
 
-    def __init__(self, address: str, secret: str) -> None:
-        self._address = address
-        self._secret = secret
+    address: str
+    secret: str
 
     def deliver(self, run: Run, answer: SavedAnswer) -> None:
         """The same document that ``firstfault diagnose --json`` prints.
@@ -39,7 +40,7 @@ class Webhook:
         body = to_json(to_contract(answer.diagnosis, answer.known, answer.note))
         headers = {"X-Firstfault-Delivery": run.id, "X-Firstfault-Event": "diagnosis"}
         try:
-            post_signed(self._address, body, headers, self._secret, timeout=TIMEOUT)
+            post_signed(self.address, body, headers, self.secret, timeout=TIMEOUT)
         except (OSError, HTTPException) as error:
             if isinstance(error, HTTPError) and error.code in _FOREVER:
                 _LOG.error("%s: the webhook refuses it: %d", run.id, error.code, extra={"run": run.id})

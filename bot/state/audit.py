@@ -1,13 +1,13 @@
 """Who did what, when, to which revision: only ever added to."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from bot.state.database import Database, Row
-from bot.state.small_values import Clock, moment_of, to_text
+from bot.state.database import Database
+from bot.state.small_values import Clock, to_text, value_of
 
 # The triggers hold the promise against our own mistakes; whoever owns the file can still write to it.
 SCHEMA = """
@@ -33,6 +33,9 @@ class AuditEntry:
     target: str
     revision: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+_entry = partial(value_of, AuditEntry, number="seq")
 
 
 class Audit:
@@ -77,16 +80,3 @@ def as_jsonl(entries: Iterable[AuditEntry]) -> Iterator[str]:
     """One JSON object a line, in ASCII."""
     for entry in entries:
         yield to_text({**asdict(entry), "at": entry.at.isoformat()}) + "\n"
-
-
-def _entry(row: Row) -> AuditEntry:
-    return AuditEntry(
-        number=row["seq"],
-        at=moment_of(row["at"]),
-        team=row["team"],
-        who=row["who"],
-        what=row["what"],
-        target=row["target"],
-        revision=row["revision"],
-        details=json.loads(row["details"]),
-    )

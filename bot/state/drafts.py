@@ -5,16 +5,16 @@ a revision that is not the newest is refused. An approval is pending until its p
 pending one may write it, because that does no harm when it is done twice.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
-from bot.state.database import Database, Row
+from bot.state.database import Database
 from bot.state.errors import RunForgotten, StaleRevision
-from bot.state.small_values import Clock, moment_of, to_text
+from bot.state.small_values import Clock, to_text, value_of
 
 SCHEMA = """
 CREATE TABLE drafts (
@@ -83,6 +83,10 @@ class Decision:
     def unexplained(self) -> bool:
         """Whether it made a pattern of its own, and nobody has said how the fault was confirmed."""
         return bool(self.verdict is Verdict.APPROVED and self.pattern and not self.joins and not self.reason)
+
+
+_draft = partial(value_of, Draft)
+_decision = partial(value_of, Decision)
 
 
 class Drafts:
@@ -180,20 +184,3 @@ class Drafts:
     def _standing(self, where: str, *values: object) -> tuple[Decision, ...]:
         sql = f"SELECT * FROM decisions WHERE undone_at IS NULL AND {where} ORDER BY seq"  # noqa: S608 our own conditions
         return tuple(self._database.read(_decision, sql, *values))
-
-
-def _draft(row: Row) -> Draft:
-    return Draft(row["run"], row["revision"], json.loads(row["note"]), row["by"], moment_of(row["at"]))
-
-
-def _decision(row: Row) -> Decision:
-    return Decision(
-        run=row["run"],
-        revision=row["revision"],
-        verdict=Verdict(row["verdict"]),
-        by=row["by"],
-        at=moment_of(row["at"]),
-        reason=row["reason"],
-        pattern=row["pattern"],
-        joins=row["joins"],
-    )

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.state import leases
 from bot.state.database import Database
-from bot.state.small_values import Clock, new_id
+from bot.state.small_values import Clock, new_id, value_of
 
 SCHEMA = f"""
 CREATE TABLE drawings (
@@ -42,5 +42,5 @@ class Drawings:
 
     def get(self, drawing_id: str) -> Drawing | None:
         """The drawing with this id."""
-        rows = self._database.query("SELECT id, run, attempts FROM drawings WHERE id = ?", drawing_id)
-        return Drawing(rows[0]["id"], rows[0]["run"], rows[0]["attempts"]) if rows else None
+        rows = self._database.query("SELECT * FROM drawings WHERE id = ?", drawing_id)
+        return value_of(Drawing, rows[0]) if rows else None

@@ -1,6 +1,4 @@
-"""Whether an answer was useful: one voice a person and run, the last one counts."""
-
-from dataclasses import dataclass
+"""Whether an answer was useful: one vote a person and run, the last one counts."""
 
 from bot.state.database import Database
 from bot.state.small_values import Clock
@@ -11,14 +9,6 @@ CREATE TABLE feedback (
     at TEXT NOT NULL, PRIMARY KEY (run, user)
 ) WITHOUT ROWID;
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Votes:
-    """How many found it useful, and how many did not."""
-
-    useful: int
-    useless: int
 
 
 class Feedback:
@@ -35,9 +25,3 @@ class Feedback:
             " ON CONFLICT (run, user) DO UPDATE SET useful = excluded.useful, at = excluded.at",
             run, user, int(useful), self._clock(),
         )  # fmt: skip
-
-    def votes(self, run: str) -> Votes:
-        """What people said about a run."""
-        sql = "SELECT count(*) AS n, coalesce(sum(useful), 0) AS useful FROM feedback WHERE run = ?"
-        row = self._database.query(sql, run)[0]
-        return Votes(row["useful"], row["n"] - row["useful"])

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 
-from bot.state.database import Database, Row
-from bot.state.small_values import Clock, moment_of
+from bot.state.database import Database
+from bot.state.small_values import Clock, value_of
 
 SCHEMA = """
 CREATE TABLE followed (
@@ -53,6 +54,9 @@ class FollowedJob:
     fate: FollowStatus
     run: str = ""
     follower: str = BY_SETTING
+
+
+_followed = partial(value_of, FollowedJob)
 
 
 class FollowedJobs:
@@ -133,8 +137,3 @@ class FollowedJobs:
     def _select(self, where: str, *values: object) -> tuple[FollowedJob, ...]:
         sql = f"SELECT * FROM followed WHERE {where} AND job != '' ORDER BY at, job"  # noqa: S608 a constant of ours
         return tuple(self._database.read(_followed, sql, *values))
-
-
-def _followed(row: Row) -> FollowedJob:
-    fate = FollowStatus(row["fate"])
-    return FollowedJob(row["job"], row["lineage"], moment_of(row["at"]), fate, row["run"], row["follower"])

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
-from bot.state.database import Database, Row
+from bot.state.database import Database
 from bot.state.runs import Run, Trigger
-from bot.state.small_values import Clock, Status, moment_of, new_id
+from bot.state.small_values import Clock, Status, new_id, value_of
 
 POSTS = "follow_posts"
 SCHEMA = f"""
@@ -36,6 +37,9 @@ class Follow:
             self.id, "the jobs folder", self.team, self.channel, self.asked_by, self.asked_at, Trigger.FOLLOW,
             Status.RUNNING, "",
         )  # fmt: skip
+
+
+_follow = partial(value_of, Follow)
 
 
 class Follows:
@@ -78,7 +82,3 @@ class Follows:
         with self._database.transaction():
             self._database.execute("DELETE FROM followed WHERE follower = ?", follow_id)
             return self._database.execute("DELETE FROM follows WHERE id = ?", follow_id) == 1
-
-
-def _follow(row: Row) -> Follow:
-    return Follow(row["id"], row["team"], row["channel"], row["asked_by"], moment_of(row["asked_at"]))

@@ -147,10 +147,6 @@ class Inbox:
             owner, *numbers,
         )  # fmt: skip
 
-    def waiting(self) -> int:
-        """How many are not dealt with."""
-        return int(self._database.query("SELECT count(*) AS n FROM inbox WHERE done_at IS NULL")[0]["n"])
-
     def forget(self, before: datetime) -> None:
         """Drop what was dealt with before this time."""
         self._database.execute("DELETE FROM inbox WHERE done_at < ?", before)

@@ -21,6 +21,7 @@ from bot.state.small_values import Clock, Status, failure_text
 LEASE = timedelta(seconds=30)  # renewed at a third of it; a dead worker's run waits this long at most
 PATIENT_BEGINNINGS = 3  # after so many without an end a row lets the others go first; then after as many more
 MAX_TELLINGS = 12  # with the pauses below about two hours of a silent Slack
+# Chosen: Slack's short trouble is over in seconds, its outages last hours.
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=15)
 
 COLUMNS = """

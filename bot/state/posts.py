@@ -22,8 +22,8 @@ CREATE TABLE posts (
 ) WITHOUT ROWID;
 """
 POSTING = timedelta(seconds=30)  # the client waits 10 s for an answer: one to look, one to post, some to spare
-_TOKEN_BYTES = 12
-_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+_TOKEN_BYTES = 12  # 96 bits: no two posts of a channel share one
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)  # before any post: only a default for tests and for what is not doubtful
 
 
 class PostState(StrEnum):

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 
 from bot.outgoing.errors import Failure
 from bot.state import leases
 from bot.state.answers import SavedAnswer, answer_of, answer_text
-from bot.state.database import Database, Row
-from bot.state.small_values import Clock, Status, failure_of, moment_of, new_id, time_of
+from bot.state.database import Database
+from bot.state.small_values import Clock, Status, new_id, value_of
 
 SCHEMA = f"""
 CREATE TABLE runs (
@@ -106,6 +107,9 @@ class RequestedRun:
     new: bool
 
 
+_run = partial(value_of, Run, trigger="asked_through", failure="error")
+
+
 class Runs:
     """All runs; ``leases`` is for those who work on them."""
 
@@ -126,11 +130,6 @@ class Runs:
     def get(self, run_id: str) -> Run | None:
         """The run as it is now."""
         return next(self._select("id = ?", run_id), None)
-
-    def latest(self, team: str, channel: str, job: str) -> Run | None:
-        """The newest diagnosis of this job in this channel, whatever became of it."""
-        where = "team = ? AND channel = ? AND job = ? AND task = 'diagnose'"
-        return next(self._select(where, team, channel, job), None)
 
     def active(self, team: str, channel: str | None = None) -> tuple[Run, ...]:
         """What waits or runs, oldest first."""
@@ -273,31 +272,3 @@ class Runs:
     def _select(self, where: str, *values: object, limit: int = -1) -> Iterator[Run]:
         sql = f"SELECT * FROM runs WHERE {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 conditions of ours
         return self._database.read(_run, sql, *values, limit)
-
-
-def _run(row: Row) -> Run:
-    return Run(
-        id=row["id"],
-        job=row["job"],
-        team=row["team"],
-        channel=row["channel"],
-        asked_by=row["asked_by"],
-        asked_at=moment_of(row["asked_at"]),
-        trigger=Trigger(row["asked_through"]),
-        status=Status(row["status"]),
-        thread_ts=row["thread_ts"],
-        message_ts=row["message_ts"],
-        revision=row["revision"],
-        attempts=row["attempts"],
-        begun=row["begun"],
-        lease_owner=row["lease_owner"],
-        lease_until=time_of(row["lease_until"]),
-        deadline=time_of(row["deadline"]),
-        cancel_by=row["cancel_by"],
-        failure=failure_of(row["error"]),
-        started_at=time_of(row["started_at"]),
-        answered_at=time_of(row["answered_at"]),
-        finished_at=time_of(row["finished_at"]),
-        told=bool(row["told"]),
-        task=Task(row["task"]),
-    )

@@ -1,16 +1,19 @@
-"""Small values that several table families share: times, ids, why something failed."""
+"""What several table families share: rows as values, times, ids, why something failed."""
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 from bot.outgoing.errors import Failure
+from bot.state.database import Row
 
 Clock = Callable[[], datetime]
+T = TypeVar("T")
 
 _LETTERS = "23456789abcdefghjkmnpqrstvwxyz"  # none that are mistaken for each other when read aloud
 _ID_LETTERS = 6  # 30**6: some thousand runs collide with a chance of 1 in 200, and a collision draws again
@@ -68,3 +71,31 @@ def failure_text(failure: Failure) -> str:
 def failure_of(text: str | None) -> Failure | None:
     """A stored failure."""
     return None if text is None else Failure(**json.loads(text))
+
+
+def value_of(kind: type[T], row: Row, **columns: str) -> T:
+    """A dataclass whose fields have the names of columns.
+
+    Args:
+        columns: by field, the column that is called otherwise; a field without a column keeps its default.
+
+    Raises:
+        ValueError, TypeError, KeyError: bytes that were not stored by us.
+    """
+    readers = _readers(kind)  # type: ignore[arg-type]  # every class can be a key
+    found = {name: columns.get(name, name) for name in readers if columns.get(name, name) in row}
+    return kind(**{name: readers[name](row[column]) for name, column in found.items()})
+
+
+@cache
+def _readers(kind: Any) -> dict[str, Callable[[Any], Any]]:
+    """How each field of a dataclass is read from what SQLite holds, by its type."""
+    return {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
+
+
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    if isinstance(hint, type) and (issubclass(hint, StrEnum) or hint is bool):
+        return hint
+    if get_origin(hint) is Mapping:
+        return json.loads
+    return {datetime: moment_of, datetime | None: time_of, Failure | None: failure_of}.get(hint, lambda value: value)

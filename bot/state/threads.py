@@ -6,11 +6,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from bot.outgoing.errors import Failure
 from bot.state import leases
-from bot.state.database import Database, Row
-from bot.state.small_values import Clock, Status, failure_of, moment_of, new_id, time_of
+from bot.state.database import Database
+from bot.state.small_values import Clock, Status, new_id, value_of
 
 SCHEMA = f"""
 CREATE TABLE threads (
@@ -58,6 +59,9 @@ class ThreadQuestion:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     told: bool = False
+
+
+_question = partial(value_of, ThreadQuestion, failure="error")
 
 
 class Threads:
@@ -114,25 +118,3 @@ class Threads:
     def _select(self, where: str, *values: object) -> Iterator[ThreadQuestion]:
         sql = f"SELECT * FROM questions WHERE {where} ORDER BY ts, seq"  # noqa: S608 conditions of ours
         return self._database.read(_question, sql, *values)
-
-
-def _question(row: Row) -> ThreadQuestion:
-    return ThreadQuestion(
-        id=row["id"],
-        run=row["run"],
-        team=row["team"],
-        channel=row["channel"],
-        thread_ts=row["thread_ts"],
-        ts=row["ts"],
-        user=row["user"],
-        text=row["text"],
-        asked_at=moment_of(row["asked_at"]),
-        status=Status(row["status"]),
-        reply=row["reply"],
-        revision=row["revision"],
-        attempts=row["attempts"],
-        failure=failure_of(row["error"]),
-        started_at=time_of(row["started_at"]),
-        finished_at=time_of(row["finished_at"]),
-        told=bool(row["told"]),
-    )

@@ -6,10 +6,11 @@ One bot of several that share the state keeps watch (``keep``); whoever comes af
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
-from bot.state.database import Database, Row
+from bot.state.database import Database
 from bot.state.runs import Run, RunRequest, Trigger
-from bot.state.small_values import Clock, Status, moment_of, new_id, time_of
+from bot.state.small_values import Clock, Status, new_id, value_of
 
 POSTS = "watch_posts"
 SCHEMA = f"""
@@ -76,6 +77,10 @@ class WatchFinding:
     place: str = ""
 
 
+_finding = partial(value_of, WatchFinding)
+_watch = partial(value_of, Watch)
+
+
 class Watches:
     """All watches."""
 
@@ -137,7 +142,8 @@ class Watches:
 
     def untold(self) -> tuple[tuple[Watch, WatchFinding], ...]:
         """What nobody was told of, oldest first, whether the watch goes on or not."""
-        findings = list(self._database.read(_finding, "SELECT * FROM watch_findings WHERE told = 0 ORDER BY seq"))
+        sql = "SELECT * FROM watch_findings WHERE told = 0 ORDER BY seq"
+        findings = list(self._database.read(_finding, sql))
         found = [(self.get(finding.watch), finding) for finding in findings]
         return tuple((watch, finding) for watch, finding in found if watch is not None)
 
@@ -206,22 +212,3 @@ class Watches:
     def _select(self, where: str, *values: object) -> Iterator[Watch]:
         sql = f"SELECT * FROM watches WHERE {where} ORDER BY seq"  # noqa: S608 conditions of ours
         return self._database.read(_watch, sql, *values)
-
-
-def _watch(row: Row) -> Watch:
-    return Watch(
-        id=row["id"],
-        team=row["team"],
-        channel=row["channel"],
-        thread_ts=row["thread_ts"],
-        job=row["job"],
-        asked_by=row["asked_by"],
-        asked_at=moment_of(row["asked_at"]),
-        heard_at=moment_of(row["heard_at"]),
-        ended_at=time_of(row["ended_at"]),
-        ended=row["ended"],
-    )
-
-
-def _finding(row: Row) -> WatchFinding:
-    return WatchFinding(row["seq"], row["watch"], row["kind"], row["subject"], row["says"], row["line"], row["place"])

@@ -40,6 +40,7 @@ _LEADING_CLOCK = re.compile(
     r"|\[?[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[ T_-][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]?\s+)"
 )
+SECOND = 1_000_000  # microseconds, in which the core counts time
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NO_YEAR = 1970  # of clocks without one, as core.parsing.parse reads them
 NO_DAY = date(NO_YEAR, 1, 7)  # until then: clocks without a day begin on 01-02, and a job may run over midnight
@@ -201,6 +202,7 @@ def day(moments: Iterable[int | None]) -> str:
     return sentences[0] if len(sentences) == 1 else f"{sentences[0]} to {sentences[-1]}" if sentences else ""
 
 
+# Chosen: shares that people say; above one in four the nearest is off by a twelfth at most.
 _ODDS = ((1, 4), (1, 3), (1, 2), (2, 3), (3, 4), (4, 5), (9, 10), (19, 20))
 
 

@@ -11,10 +11,10 @@ from lab.model import CANCELLED, COMPLETED, CPU, NETNS, Fault, Outside, PlannedJ
 from lab.settings import MEGALITE, PLAIN, SLURM, TIMERS, Settings
 from lab.slurm import start_node
 
-FLAP_S = 2.5
+FLAP_S = 2.5  # chosen: longer than TCP's first resends, shorter than the time-outs of collectives
 DARK_S = 20.0  # a reboot takes so long
-SLOW_KBIT = 6000
-SLOWEST_KBIT = 300
+SLOW_KBIT = 6000  # chosen; that a step then takes SLOWER times as long is checked of each job
+SLOWEST_KBIT = 300  # chosen, as above: for programs that send little
 CPU_SHARE, LEAST_SHARE = 0.05, 0.02  # of one CPU, for each rank
 SLOWER = 1.5  # median time of an iteration after the fault against before
 STEP = re.compile(r"(?:iteration +|step )(\d+)/ *\d+ \|.*?(?:per iteration \(ms\): ([\d.]+)|([\d.]+) ms/step)")

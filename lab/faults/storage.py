@@ -10,7 +10,7 @@ BAD_BYTES = b'{"text": "the \xff\xfe\xfd loss"}\n'
 SMALL_DISK = "mount -t tmpfs -o size=200k tmpfs {folder}"
 READ_ONLY = "mount --bind {shared} {folder} && mount -o remount,ro,bind {folder}"
 SAVE_EVERY = 25  # iterations, as the programs do
-LAST_SAVE = 50
+LAST_SAVE = 50  # iterations: the second save of the programs' run
 LOADER_S = "6"  # until a data loader gives up
 OPEN_FILES = 140  # a rank needs some hundred
 SPILL = """import tempfile

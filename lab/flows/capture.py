@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-ETH_P_ALL = 3
-SO_TIMESTAMPNS = 35
-SOL_PACKET, PACKET_STATISTICS = 263, 6
+ETH_P_ALL = 3  # linux/if_ether.h
+SO_TIMESTAMPNS = 35  # asm-generic/socket.h (SO_TIMESTAMPNS_OLD)
+SOL_PACKET, PACKET_STATISTICS = 263, 6  # linux/socket.h, linux/if_packet.h
 HEAD = 80  # bytes of a packet that are read: Ethernet, IPv4 and TCP
-SILENCE_US = 2_000
-MSS = 1_448
+SILENCE_US = 2_000  # chosen, as the module says: far below a step, far above a round trip of the lab
+MSS = 1_448  # bytes: an Ethernet frame of 1,500 without the headers of IPv4 and TCP with time stamps
 COLUMNS = ("start_us", "end_us", "src", "dst", "sport", "dport", "bytes", "packets", "tcp_flags", "port")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 RANKS = 10  # of a set: more leave two cores too little room for their own work
 FEWEST = 3  # ranks of a job
-STEPS = 60
+STEPS = 60  # chosen: enough for what is usual, for the fault and for what comes after it
 STRONGER = 0.3, 1.2  # of a step's length, that a fault adds
 # (pp, dp, tp), each with what a job of it may be beside plain DDP or 1F1B
 RINGS: Sequence[dict[str, Any]] = (

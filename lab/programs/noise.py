@@ -11,8 +11,8 @@ import time
 import warnings
 
 log = logging.getLogger("telemetry")
-PUSH_EVERY_S = 6.0
-SENSOR_EVERY_S = 4.0
+PUSH_EVERY_S = 6.0  # chosen: some of them in a job of a minute
+SENSOR_EVERY_S = 4.0  # as above
 
 
 def start_noise(rank: int, local_rank: int) -> None:

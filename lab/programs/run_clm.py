@@ -26,7 +26,7 @@ from transformers import (
 )
 
 logger = logging.getLogger(__name__)
-LENGTH = 48
+LENGTH = 48  # of a sample, as "length" of TINY in lab/settings.py
 
 
 class ModelArguments:

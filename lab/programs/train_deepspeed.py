@@ -15,7 +15,7 @@ from options import arguments
 from stacks import dump_stacks_when_ended
 from tinylm import LMConfig, TinyLM, next_token_loss
 
-BATCH = 4
+BATCH = 4  # chosen: small, for a busy CPU
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-STORAGE_PORT = 7_000
+STORAGE_PORT = 7_000  # chosen: any that nothing else of the lab has
 NETWORK = 0x40000000  # CLONE_NEWNET of sched.h
 
 

@@ -18,8 +18,8 @@ from stacks import dump_stacks_when_ended
 from tinylm import Block, LMConfig, average_gradients, descend
 from torch import nn
 
-STAGES = 4
-BATCH = 4
+STAGES = 4  # a rank each
+BATCH = 4  # chosen: small, for a busy CPU
 
 
 class Stage(nn.Module):

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.report.contract import DiagnosisDocument, to_contract
-from bot.report.json_document import schema_text, to_json
+from bot.report.json_document import to_json
 from tests.support import diagnoses
+from tests.support.documents import schema_text
 from tests.support.places import ROOT
 
 GOLDEN = Path(__file__).parent / "golden"

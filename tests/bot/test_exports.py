@@ -53,7 +53,13 @@ def test_stacks_weigh_as_many_processes_as_there_are() -> None:
     assert to_speedscope(job_wide()) == ""
 
 
-@pytest.mark.parametrize("made", [job_wide, inconclusive, succeeded, running, no_logs, hostile, huge])
+@pytest.mark.parametrize(
+    "made",
+    [
+        *(job_wide, inconclusive, succeeded, running, no_logs),
+        *(pytest.param(made, marks=pytest.mark.slow) for made in (hostile, huge)),
+    ],
+)
 def test_every_diagnosis_has_sheets_for_a_phone(made: Callable[[], Diagnosis]) -> None:
     """It is a PDF, the same bytes each time, of not too many sheets, whatever the logs hold."""
     drawn = render_phone(made(), {}, version="1.0")
@@ -63,6 +69,7 @@ def test_every_diagnosis_has_sheets_for_a_phone(made: Callable[[], Diagnosis]) -
     assert 1 <= drawn.count(b"/Type /Page\n") + drawn.count(b"/Type /Page ") <= MAX_SHEETS
 
 
+@pytest.mark.slow
 def test_no_secret_stands_in_the_sheets() -> None:
     """Each text passes what takes secrets out: the letters of a PDF are packed, and cannot be searched later."""
     seen: list[str] = []

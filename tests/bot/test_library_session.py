@@ -134,6 +134,7 @@ def test_the_second_job_of_a_kind_is_answered_from_the_library(settings: Setting
         assert {sighting.job for sighting in library.entry(draft.id).sightings} == {"f01", "f42"}
 
 
+@pytest.mark.slow
 def test_the_same_job_twice_is_answered_alike(settings: Settings) -> None:
     """A library that has seen the job changes nothing in its answer."""
     assert _investigated(settings, "f07").known == _investigated(settings, "f07").known

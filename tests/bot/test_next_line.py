@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from bot.commandline.terminal import plain_text
 from bot.outgoing.clean import cleaned
 from bot.report.contract import to_contract
 from bot.report.page import render_report
@@ -14,6 +13,7 @@ from bot.text.wording import next_line
 from core.model import Action, Cost, Diagnosis, NextStep
 from tests.support import diagnoses
 from tests.support.slack_samples import answered, strings
+from tests.support.terminal_text import plain_text
 
 STEP = NextStep(Action.EVICT, "A link went down.", Cost(3.25, "A restart of 13 nodes."), "", "Check it.", ("node-01",))
 LINE = "evict node-01: A link went down. About 3.2 node-hours."

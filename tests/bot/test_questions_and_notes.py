@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chat.model import ModelUnavailable, ScriptedModel
+from bot.chat.model import ModelUnavailable
 from bot.fetch.jobs import Request
 from bot.investigate import Answer, draft, follow_up, investigate, page
 from bot.jobs import tasks
@@ -18,6 +18,7 @@ from bot.state.answers import SavedAnswer, answer_text
 from tests.bot.test_cli import Run, jobs, run  # noqa: F401 fixtures
 from tests.support.notes.plans import answer as planned
 from tests.support.notes.plans import step
+from tests.support.scripted_model import ScriptedModel
 
 SILENT = ModelUnavailable("The model gave no answer in 60 s.")
 

@@ -13,7 +13,7 @@ from bot.report import iterations, plotted, suspects, timeline
 from bot.report.citations import MAX_LINES, cited_places
 from bot.report.matrix import MAX_ROWS, node_matrix
 from bot.report.page import MAX_FRAME, render_report
-from bot.report.time_axis import ticks
+from bot.report.plotted import ticks
 from core.job import Job, Manifest
 from core.logs.context import Excerpt, lines_around
 from core.model import Activity, ActivityLane, Diagnosis, FirstPlot, Line, Pictures, Series, StackBar
@@ -208,6 +208,7 @@ def test_stacks_are_bars_as_wide_as_processes_stand_in_them() -> None:
     assert '<pre class="stacks"' in source
 
 
+@pytest.mark.slow
 def test_who_fell_silent_is_shown_first_where_that_was_found() -> None:
     """Of a hang the heat map comes before all else, of a slow job its pace; of others neither."""
     fault = diagnoses.node_fault()

@@ -3,13 +3,13 @@
 import json
 import math
 
-from bot.commandline.terminal import plain_text
 from bot.report.contract import to_contract
 from bot.report.json_document import to_json
 from bot.report.page import render_report
 from core.diagnose import diagnose
 from tests.core.metrics.test_metrics import stopped, table, with_metrics
 from tests.support.jobs import lines
+from tests.support.terminal_text import plain_text
 
 
 def test_metrics_stand_in_terminal_page_and_json() -> None:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from bot.commandline.terminal import plain_text, print_diagnosis
+from bot.commandline.terminal import print_diagnosis
 from tests.support import diagnoses
+from tests.support.terminal_text import plain_text
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -26,6 +26,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "patterns": of_rules.patterns,
     "prefixes": of_lines.prefixes,
     "processes": of_rules.processes,
+    "rooms-bot": of_program.rooms_of_bot,
+    "rooms-core": of_program.rooms_of_core,
     "series": of_rules.series,
     "settings": of_program.settings,
     "stages": of_rules.stages,

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import typer
@@ -14,7 +14,7 @@ from bot.slack.health import Metrics
 from core import errors
 from tests.docs.markdown import code, codes, table
 from tests.support.places import ROOT
-from tests.test_house import MAY_IMPORT, ONLY_IN
+from tests.test_house import BOT_ROOMS, CORE_ROOMS, MAY_IMPORT, ONLY_IN
 
 WIDTH = 100  # columns of the help texts
 # What stands in for a default that differs from machine to machine, or that nobody can read.
@@ -106,6 +106,26 @@ def packages() -> str:
         if (ROOT / name / "__init__.py").is_file()
     ]
     return table("folder", "what it is", "imports of ours", "the only one that may import", rows=rows)
+
+
+def rooms_of_bot() -> str:
+    """The rooms of bot/, each after all that it imports."""
+    return _rooms("bot", BOT_ROOMS)
+
+
+def rooms_of_core() -> str:
+    """The same of core/."""
+    return _rooms("core", CORE_ROOMS)
+
+
+def _rooms(package: str, rooms: Iterable[str]) -> str:
+    rows = []
+    for room in rooms:
+        folder, file = ROOT / package / room, ROOT / package / f"{room}.py"
+        place = f"{package}/{room}/" if folder.is_dir() else f"{package}/{room}.py"
+        said = _first_sentence(folder / "__init__.py" if folder.is_dir() else file).replace("``", "`")
+        rows.append((code(place), said))
+    return table("room", "what it is", rows=rows)
 
 
 def _first_sentence(path: Path) -> str:

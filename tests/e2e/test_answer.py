@@ -11,6 +11,7 @@ from slacksim import File, Message
 from tests.support.scene import Folders, Scene, local_slack, serving
 from tests.support.scene_jobs import HOSTILE, KEY, ORDER, QUIET, RUNNING
 from tests.support.slack_payloads import violations
+from tests.support.states import latest
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +99,7 @@ def test_every_notification_stands_alone(scene: Scene, answer: Message) -> None:
 
 def test_confidence_and_coverage_are_those_of_the_core(scene: Scene, answer: Message) -> None:
     """17, 18: the words of the diagnosis; what was read, what it was compared with, and that this is little."""
-    run = scene.bot.state.runs.latest("T0FIRSTFAULT", answer.channel, "f07")
+    run = latest(scene.bot.state, "T0FIRSTFAULT", answer.channel, "f07")
     assert run is not None
     saved = scene.bot.state.runs.answer(run.id)
     assert saved is not None

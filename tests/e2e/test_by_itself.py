@@ -84,15 +84,15 @@ def test_of_many_failures_at_once_one_digest_tells(followed: Followed) -> None:
 def test_in_quiet_hours_nothing_is_said_and_then_a_digest_tells(followed: Followed) -> None:
     """48: failures of the night wake nobody; in the morning one answer and one list stand there."""
     following = followed.scene.bot._failed_jobs
-    loud = following._manners
-    following._manners = replace(loud, quiet=(0, 24 * 60))
+    loud = following._rules
+    following._rules = replace(loud, quiet=(0, 24 * 60))
     for number in range(3):
         followed.fails(f"night-{number}")
     followed.look()
     assert followed.said() == []
     assert len(followed.scene.bot.state.followed.waiting(BY_SETTING)) == 3
 
-    following._manners = loud
+    following._rules = loud
     followed.look()
     eventually(lambda: len(followed.said()) > 1, "an answer and the digest")
 

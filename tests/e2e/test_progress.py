@@ -8,6 +8,7 @@ from slacksim import Slack
 from tests.support.gated_model import GUESSED, Gate, gated, plan_of
 from tests.support.scene import Folders, Scene, serving, text_of
 from tests.support.scene_jobs import QUIET
+from tests.support.states import latest
 
 TEAM = "T0FIRSTFAULT"
 WRITING = "note is being written"  # of the note: the evidence is there, the model thinks
@@ -34,7 +35,7 @@ def test_one_message_is_edited_from_the_first_step_to_the_models_note(
     monkeypatch.setattr("bot.slack.run_messages.EDIT_EVERY", 0.0)
     scene.ask("f07", room)
     evidence = scene.until(scene.parent("f07", room), WRITING)
-    run = scene.bot.state.runs.latest(TEAM, room, "f07")
+    run = latest(scene.bot.state, TEAM, room, "f07")
     assert run is not None
     known = scene.bot.state.runs.answer(run.id)
     assert known is not None

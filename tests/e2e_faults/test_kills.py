@@ -28,6 +28,7 @@ from bot.state.state import State, open_state
 from slacksim import Message
 from tests.e2e_faults.test_half_an_approval import approved
 from tests.support.places import ROOT
+from tests.support.states import not_dealt_with
 
 # Else the first steps, and then with longer and longer gaps: minutes in place of most of an hour.
 EVERY_STEP = "KILLS" in os.environ
@@ -73,7 +74,7 @@ class Theatre:
     def idle(self) -> bool:
         """Whether everything that was stored is dealt with."""
         with self.state() as state:
-            return not state.inbox.waiting() and not state.drafts.pending(state.clock())
+            return not not_dealt_with(state) and not state.drafts.pending(state.clock())
 
     def died(self) -> bool:
         return not alive(self.pid)

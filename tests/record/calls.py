@@ -58,17 +58,12 @@ def _structured(rung: JsonMode) -> Call:
     return call
 
 
-def _words(*, stream: bool) -> Call:
-    def call(url: str, name: str, _keep: bool) -> ModelReply:
-        model = model_at(url, name)
-        pieces: list[str] = []
-        try:
-            reply = model.answer(_SHORT, max_tokens=_MAX_TOKENS, on_text=pieces.append if stream else None)
-        finally:
-            model.close()
-        return ModelReply("|".join(pieces), reply.usage) if stream else reply
-
-    return call
+def _words(url: str, name: str, _keep: bool) -> ModelReply:
+    model = model_at(url, name)
+    try:
+        return model.answer(_SHORT, max_tokens=_MAX_TOKENS)
+    finally:
+        model.close()
 
 
 def _note(job: str) -> Call:
@@ -84,8 +79,7 @@ def _note(job: str) -> Call:
 
 CALLS: dict[str, Call] = {
     **{f"client-{rung.value}": _structured(rung) for rung in JsonMode},
-    "client-words": _words(stream=False),
-    "client-stream": _words(stream=True),
+    "client-words": _words,
     "note-f02": _note("f02"),  # rank 3 froze
     "note-s01": _note("s01"),  # it did not fail
     "note-f07": _note("f07"),  # a network link went down

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from bot.chat.model import ChatMessage, ChatModel, ModelReply, OnText
+from bot.chat.model import ChatMessage, ChatModel, ModelReply
 
 
 class Overheard:
@@ -21,8 +21,7 @@ class Overheard:
         *,
         schema: type[BaseModel] | None = None,
         max_tokens: int = 1024,
-        on_text: OnText | None = None,
     ) -> ModelReply:
         """What the model answers."""
-        self.said = self._model.answer(messages, schema=schema, max_tokens=max_tokens, on_text=on_text)
+        self.said = self._model.answer(messages, schema=schema, max_tokens=max_tokens)
         return self.said

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -104,45 +104,6 @@ def only(understood: Callable[[Mapping[str, Any]], bool], then: Play, complaint:
     return lambda visitor: (then if understood(visitor.body) else fails(400, complaint))(visitor)
 
 
-def streams(*texts: object, finish: str | None = "stop", usage: bool = True, done: bool = True) -> Play:
-    """The texts as server-sent events; a text that is no str is sent as it is."""
-
-    def chunks(visitor: Visitor) -> Iterator[object]:
-        yield b": keep-alive\n\n"
-        for text in texts:
-            yield chunk(delta={"content": text}) if isinstance(text, str) else text
-        if finish:
-            yield chunk(delta={}, finish_reason=finish)
-        if usage and visitor.body.get("stream_options", {}).get("include_usage"):
-            yield {**chunk(), "choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
-        if done:
-            yield b"data: [DONE]\n\n"
-
-    return lambda visitor: _send_events(visitor, chunks(visitor))
-
-
-def chunk(**choice: object) -> dict[str, object]:
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "toy",
-        "choices": [{"index": 0, "finish_reason": None, **choice}],
-    }
-
-
-def _send_events(visitor: Visitor, events: Iterable[object]) -> None:
-    visitor.send_response(200)
-    visitor.send_header("content-type", "text/event-stream")
-    visitor.send_header("transfer-encoding", "chunked")
-    visitor.end_headers()
-    for event in events:
-        content = event if isinstance(event, bytes) else b"data: " + json.dumps(event).encode() + b"\n\n"
-        visitor.wfile.write(b"%x\r\n%s\r\n" % (len(content), content))
-        visitor.wfile.flush()
-    visitor.wfile.write(b"0\r\n\r\n")
-
-
 def hangs(visitor: Visitor) -> None:
     """Takes the request and says nothing until the play is over."""
     visitor.server.closing.wait()
@@ -167,16 +128,6 @@ def hangs_up(visitor: Visitor) -> None:
     visitor.send_header("content-length", "1000")
     visitor.end_headers()
     visitor.wfile.write(b'{"id": ')
-    visitor.close_connection = True
-
-
-def stops(visitor: Visitor) -> None:
-    """Closes the connection in the middle of a stream."""
-    visitor.send_response(200)
-    visitor.send_header("content-type", "text/event-stream")
-    visitor.send_header("transfer-encoding", "chunked")
-    visitor.end_headers()
-    visitor.wfile.write(b"ff\r\ndata: {")
     visitor.close_connection = True
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from bot.note.note import Author, Note
 from bot.note.write import write_note
 from bot.outgoing.errors import Failure
-from bot.slack.archive_form import Form, first_form
+from bot.slack.archive import Form, first_form
 from bot.slack.parent_message import AnswerContent, ProgressStep
 from bot.state.answers import ToldFact
 from bot.state.drafts import Decision, Verdict

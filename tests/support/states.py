@@ -32,3 +32,21 @@ def now(state: State, run: Run) -> Run:
     found = state.runs.get(run.id)
     assert found is not None
     return found
+
+
+def latest(state: State, team: str, channel: str, job: str) -> Run | None:
+    """The newest diagnosis of this job in this channel, whatever became of it."""
+    sql = "SELECT id FROM runs WHERE team = ? AND channel = ? AND job = ? ORDER BY seq DESC LIMIT 1"
+    found = state.database.query(sql, team, channel, job)
+    return state.runs.get(found[0]["id"]) if found else None
+
+
+def votes(state: State, run: Run) -> list[bool]:
+    """Whether each person who said so found the answer useful."""
+    rows = state.database.query("SELECT useful FROM feedback WHERE run = ? ORDER BY user", run.id)
+    return [bool(row["useful"]) for row in rows]
+
+
+def not_dealt_with(state: State) -> int:
+    """How many envelopes of the inbox are left."""
+    return len(state.database.query("SELECT seq FROM inbox WHERE done_at IS NULL"))

@@ -18,6 +18,7 @@ from benchmarks.support.patience import PATIENCE
 from bot.jobs.work_context import Limits
 from bot.jobs.worker import Worker
 from bot.outgoing.errors import Failure
+from bot.slack.health import Metrics
 from bot.state.answers import SavedAnswer
 from bot.state.posts import PostState
 from bot.state.runs import Run
@@ -190,6 +191,7 @@ def _main(tmp_path: Path, behaviour: str = "") -> None:
         state,
         _Slack(state, tmp_path, behaviour),
         files=tmp_path / "files",
+        counters=Metrics(),
         limits=Limits(poll_seconds=0.05),
         tasks=TASKS,
     )

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel, ValidationError
 
+from bot.chat.endpoint_json import strict_schema
 from bot.chat.model import ChatMessage, ChatModel
 from bot.chat.model_choice import model_from
-from bot.chat.schema import strict_schema
 from bot.commandline.check.finding import CheckResult, CheckState, missing, off, ok
 from bot.commandline.output import patient_reader
 from bot.fetch.cluster import look_at_cluster
@@ -23,7 +23,7 @@ from faultlib.pattern import Status as PatternStatus
 from prompts import render
 from sources.jobs import open_source
 
-WORKS, DOES_NOT = 0, 1
+WORKS, DOES_NOT = 0, 1  # exit codes, as docs/reference/command-line.md has them
 MAX_TOKENS = 1_024  # of an answer of four words: a model that thinks needs room for that
 _TOKENS = ("slack_bot_token", "slack_app_token", "slack_signing_secret")
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from bot.text.harmless import harmless
 from core.errors import FirstfaultError
 
-_STATE, _NAME = 9, 16  # columns
+_STATE, _NAME = 9, 16  # columns: the longest state and the longest name ("language model"), and two spaces
 _MAX = 600  # characters of a line; ids and addresses in it are foreign
 
 

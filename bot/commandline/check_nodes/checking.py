@@ -3,11 +3,10 @@
 import sys
 from collections.abc import Mapping, Sequence
 
-from bot.commandline.check_nodes.filled_command import filled
 from bot.commandline.check_nodes.node_checks import ALL_PAIRS, BITS, Chosen, NodeChecks, Results
 from bot.commandline.check_nodes.node_file import fabrics_of, on_fabric
 from bot.commandline.check_nodes.pairs import Rounds, check_bits, gathers, judge_rounds, waves
-from bot.commandline.check_nodes.run import AT_ONCE, Node, each
+from bot.commandline.check_nodes.run import AT_ONCE, Node, each, filled
 from bot.commandline.check_nodes.sessions import Sessions
 from core.checks.catalogue import Check
 from core.checks.check_output import Reading, among, read_check
@@ -16,7 +15,7 @@ from core.checks.links import Link
 
 _BUSY = ("nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader")
 _WHO = ("id", "-u")
-_LOOK_S = 20.0
+_LOOK_S = 20.0  # chosen: both answer in a second or two, nvidia-smi without persistence mode takes some more
 _IN_USE: Reading = CheckOutcome.UNKNOWN, "its GPUs are in use", None
 _NOT_ROOT: Reading = CheckOutcome.UNKNOWN, "it needs root there", None
 _ALONE = CheckOutcome.UNKNOWN, "a pair needs two idle nodes"

@@ -5,16 +5,16 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bot.commandline.check_nodes.filled_command import filled
 from bot.commandline.check_nodes.node_checks import ALL_PAIRS, BITS, PAIRS, Chosen, NodeChecks, Results
 from bot.commandline.check_nodes.node_file import fabrics_of
+from bot.commandline.check_nodes.run import filled
 from bot.commandline.check_nodes.verdicts import VERDICTS
 from bot.text.harmless import harmless
 from core.checks.check_verdict import CheckOutcome, too_many
 from core.checks.links import Link
 
 SCHEMA: Final = "firstfault.checks/1"
-PASSED, NOT_PASSED = 0, 1
+PASSED, NOT_PASSED = 0, 1  # exit codes, as docs/reference/command-line.md has them
 
 
 def plan_of(wanted: NodeChecks, checks: Chosen, results: Results) -> list[str]:

@@ -4,8 +4,8 @@ import sys
 
 from bot.commandline.check_nodes.checking import Checking
 from bot.commandline.check_nodes.checks_answer import NOT_PASSED, PASSED, json_of, plan_of, told_of
-from bot.commandline.check_nodes.filled_command import filled
 from bot.commandline.check_nodes.node_checks import NodeChecks, Results, chosen
+from bot.commandline.check_nodes.run import filled
 from bot.commandline.check_nodes.verdicts import VERDICTS, verdicts_of
 from bot.commandline.output import patient_reader
 from core.checks.check_verdict import CheckOutcome

@@ -1,17 +1,21 @@
 """Commands on nodes: argument lists, each in a process group of its own that is ended when its time is over."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
+from bot.text.harmless import harmless
+from core.checks.catalogue import Check
 from core.checks.check_verdict import Ran
+from core.errors import BadSettings
 
 MAX_OUTPUT = 1 << 20  # bytes of a command that are read: nvidia-smi -q of eight GPUs has 100 kB
 AT_ONCE = 32  # connections that are open at a time
@@ -117,3 +121,36 @@ def each(function: Callable[[_S], _T], values: Sequence[_S], at_once: int = AT_O
     """The function of each value, so many side by side, in their order."""
     with ThreadPoolExecutor(max(1, min(at_once, AT_ONCE, len(values)))) as pool:
         return list(pool.map(function, values))
+
+
+_PLAIN = re.compile(
+    r"[A-Za-z0-9_.:-]{1,253}"
+)  # of a name that becomes part of a word, which a command may take for more
+PLACEHOLDERS = ("node", "address", "peer", "peer_address", "nodes", "addresses", "count")
+
+
+def filled(check: Check, node: Node, *, peer: Node | None = None, group: Sequence[Node] = ()) -> tuple[str, ...]:
+    """The words of a command for a node, a pair, or a group that a node begins.
+
+    Raises:
+        BadSettings: a name is filled in that has other characters than names and addresses have.
+    """
+    known: dict[str, tuple[str, ...]] = {"node": (node.name,), "address": (node.address,)}
+    if peer is not None:
+        known |= {"peer": (peer.name,), "peer_address": (peer.address,)}
+    if group:
+        known |= {
+            "nodes": tuple(item.name for item in group),
+            "addresses": tuple(item.address for item in group),
+            "count": (str(len(group)),),
+        }
+    return tuple(_word(word, known) for word in check.command)
+
+
+def _word(word: str, known: Mapping[str, tuple[str, ...]]) -> str:
+    for name in PLACEHOLDERS:
+        if f"{{{name}}}" in word and name in known:
+            if bad := next((value for value in known[name] if not _PLAIN.fullmatch(value)), None):
+                raise BadSettings(f"{harmless(bad, 60)} is no name or address that a command can be given.")
+            word = word.replace(f"{{{name}}}", ",".join(known[name]))
+    return word

@@ -11,7 +11,7 @@ from sources.reports.report_files import by_node, read_reports, reports_in
 
 VERDICTS = "verdicts"
 SHOW = ("scontrol", "show", "node")
-_SHOW_S = 30.0
+_SHOW_S = 30.0  # chosen: three times Slurm's own MessageTimeout (10 s)
 
 
 def verdicts_of(

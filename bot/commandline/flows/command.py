@@ -21,7 +21,7 @@ from core.flows.topology import Topology
 from core.safe_import import elsewhere
 from sources.flows.flow_files import read_flows, read_topology
 
-ANSWERED, INCONCLUSIVE = 0, 1
+ANSWERED, INCONCLUSIVE = 0, 1  # exit codes, as docs/reference/command-line.md has them
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from core.flows.window import Window
 from sources.flows.flow_files import read_flows, read_topology
 from sources.flows.rotated import TOPOLOGY, RotatedFolder
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # 128 and the number of SIGINT, as shells tell it
 
 
 def follow(folder: Path, topology: Path | None, *, seconds: float, every: float, json: bool) -> int:

@@ -1,21 +1,18 @@
 """The answer of ``firstfault flows`` as one self-contained page; the same capture gives the same bytes."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from bot.commandline.flows import pictures
 from bot.commandline.flows.terminal import KINDS, QUIET, TITLES, headline, job_row, read_sentence, who
 from bot.commandline.flows.traffic_lanes import drawn_lanes
-from bot.report.page import NARROW, WIDE
 from bot.report.page_template import STYLES, environment_of, own_file, script_hash
-from bot.report.style import as_svg
+from bot.report.style import at_both_widths
 from bot.text.harmless import harmless
-from core.flows.answer import FlowsAnswer, JobAnswer
+from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer
 from core.flows.topology import Topology
 
 MAX_FINDINGS = 40  # of a job: each may have a picture of a hundred kilobytes
@@ -57,10 +54,10 @@ def _job(job: JobAnswer, topology: Topology, answer: FlowsAnswer) -> dict[str, o
             "because": finding.because,
             "start": finding.start,
             "end": finding.end,
-            "series": _plot(
+            "series": at_both_widths(
                 f"{job.id}-series-{number}",
                 partial(pictures.series, finding),
-                f"{finding.because} One line for each of {len(finding.series.things) if finding.series else 0}.",
+                partial(_of_series, finding),
             ),
             "guilty": ", ".join(finding.series.things[place] for place in finding.series.guilty)
             if finding.series
@@ -80,15 +77,15 @@ def _job(job: JobAnswer, topology: Topology, answer: FlowsAnswer) -> dict[str, o
         "lanes_shown": len(lanes.document["lanes"]),
         "lanes_left_out": lanes.left_out,
         "closed_ms": lanes.silence / 1e3,
-        "durations": _plot(
+        "durations": at_both_widths(
             f"{job.id}-durations",
             partial(pictures.durations, job),
-            f"Length of the {len(job.timeline)} steps of {job.id}.",
+            lambda: f"Length of the {len(job.timeline)} steps of {job.id}.",
         ),
-        "layout": _plot(
+        "layout": at_both_widths(
             f"{job.id}-layout",
             partial(pictures.layout, job, topology),
-            f"NICs of {job.id} below their switches; {len(job.groups)} groups.",
+            lambda: f"NICs of {job.id} below their switches; {len(job.groups)} groups.",
         ),
         "max_nics": pictures.MAX_NICS,
         "kinds": sorted({kind for _, _, kind in job.pairs}),
@@ -96,11 +93,6 @@ def _job(job: JobAnswer, topology: Topology, answer: FlowsAnswer) -> dict[str, o
     }
 
 
-def _plot(name: str, draw: Callable[[float], Figure | None], words: str) -> Markup:
-    drawn = []
-    for size, width in (("wide", WIDE), ("narrow", NARROW)):
-        figure = draw(width)
-        if figure is not None:
-            svg = as_svg(figure, f"{name}-{size}", harmless(words, 400))
-            drawn.append(svg.replace('class="plot ', f'class="plot {size} ', 1))
-    return Markup("\n".join(drawn))  # noqa: S704 drawn and escaped by matplotlib and as_svg
+def _of_series(finding: FlowFinding) -> str:
+    lines = len(finding.series.things) if finding.series else 0
+    return harmless(f"{finding.because} One line for each of {lines}.", 400)

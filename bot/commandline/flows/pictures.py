@@ -16,10 +16,10 @@ from core.flows.topology import Topology
 
 MAX_NICS = 64  # in the graph: more are narrower than a line
 MAX_OTHERS = 100  # lines beside those at fault
-NAME = 20  # characters
+NAME = 20  # characters; chosen: a label of the graph that does not touch the next
 PART = {"dp": "series", "pp": "propagated", "ep": "benign", "emb": "teardown", "tp": "muted"}  # of the palette
 _HEIGHT = 1.7  # inches of a plot over steps
-_LEVELS = {"switch": 3.0, "leaf": 2.0, "nic": 1.0}
+_LEVELS = {"switch": 3.0, "leaf": 2.0, "nic": 1.0}  # heights in the graph's own unit; arcs hang below 1
 _DEPTH = {
     "dp": 1.7,
     "pp": 1.5,

@@ -12,8 +12,8 @@ from bot.text.harmless import harmless
 from bot.text.wording import counted
 from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer, Subject
 
-MAX_WIDTH, MIN_WIDTH = 110, 40
-MAX_FINDINGS = 20
+MAX_WIDTH, MIN_WIDTH = 110, 40  # columns, as bot/commandline/terminal.py
+MAX_FINDINGS = 20  # chosen: a screen; --json has all
 MAX_NAMES = 3  # servers of a job
 TITLES = ("Job", "NICs", "DP", "PP", "TP", "steps", "period", "servers")
 QUIET = ("pause", "slow_step")  # single steps: told in one line when there are many

@@ -10,7 +10,7 @@ from core.flows.transfers import SILENCE_US, merge
 
 MAX_LANES = 40  # of a job: more are no picture
 MAX_MARKS = 20_000  # of a job, a third of a megabyte
-NAME = 48  # characters
+NAME = 48  # characters; chosen: the page cuts longer ones anyway
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from bot.commandline import options
+
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -71,11 +73,9 @@ def show(
 
 @app.command("draft")
 def draft(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Job id, or path to a job folder or log file.")],
+    job: options.Job,
     *,
-    jobs: Annotated[
-        str | None, typer.Option("--jobs", metavar="URL", help="Where jobs live. [FIRSTFAULT_JOBS]")
-    ] = None,
+    jobs: options.Jobs = None,
 ) -> None:
     """Write the pattern of a job as text, to be edited and imported; nothing is stored."""
     from bot.commandline.library import command as commands  # noqa: PLC0415
@@ -189,9 +189,7 @@ def stats(*, json: JsonOption = False) -> None:
 @app.command("report")
 def report(
     *,
-    jobs: Annotated[
-        str | None, typer.Option("--jobs", metavar="URL", help="Where jobs live. [FIRSTFAULT_JOBS]")
-    ] = None,
+    jobs: options.Jobs = None,
     json: JsonOption = False,
 ) -> None:
     """Tell which faults cost most and which came back, and which patterns to retire, merge or correct."""

@@ -27,7 +27,7 @@ from faultlib.pattern import Entry, Origin, Pattern, Status
 from faultlib.pattern_text import BadPattern, read_entry, write_entry, write_pattern
 from faultlib.question_search import find
 
-DONE, NOTHING = 0, 1
+DONE, NOTHING = 0, 1  # exit codes, as docs/reference/command-line.md has them
 
 
 def search(words: str, *, limit: int, json: bool) -> int:

@@ -12,7 +12,7 @@ from faultlib.pattern_text import write_pattern
 from faultlib.question_search import Found
 from faultlib.stats import Stats
 
-WIDTH = 100
+WIDTH = 100  # columns, as the help of the program (max_content_width)
 _LABEL = 10  # columns of "Category  "
 _ID, _TITLE = 28, 60  # columns of a list
 

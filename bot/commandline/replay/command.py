@@ -14,8 +14,8 @@ from core.replay.replay_results import ReplayReading, ReplayVerdict, read
 from sources.named_files import read_given
 from sources.replays import read_results
 
-NAMED, INCONCLUSIVE = 0, 1
-MAX_SHOWN = 12
+NAMED, INCONCLUSIVE = 0, 1  # exit codes, as docs/reference/command-line.md has them
+MAX_SHOWN = 12  # names in a sentence; chosen: --json has all
 LONGEST = 253  # characters of a name (RFC 1035)
 _ACT = {
     ReplayVerdict.MACHINES: "Take {them} out, check {them}, and start the job again without.",

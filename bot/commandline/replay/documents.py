@@ -1,12 +1,11 @@
 """The JSON of a replay, ``firstfault.replay/1``: a plan, or what its results mean (docs/how-to/replay.md)."""
 
-import json
 import shlex
 from typing import Final, Literal
 
 from pydantic import Field, ValidationError
 
-from bot.report.json_document import DIALECT, Document, Number
+from bot.report.json_document import Document, Number
 from core.errors import BadSettings
 from core.replay.plan import Plan, ReplayGroup
 from core.replay.replay_results import ReplayReading, ReplayVerdict
@@ -136,13 +135,3 @@ def reading_document(plan: Plan, reading: ReplayReading, headline: str) -> Readi
         missed=reading.missed,
         told=reading.told,
     )
-
-
-def schema_text() -> str:
-    """The JSON schema of both documents, as it stands in docs/."""
-    schema = {
-        "$schema": DIALECT,
-        "title": SCHEMA,
-        "oneOf": [item.model_json_schema(mode="serialization") for item in (PlanDocument, ReadingDocument)],
-    }
-    return json.dumps(schema, indent=2) + "\n"

@@ -8,11 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from rich.console import Console
-
-from bot.commandline.output import READER_LEFT
-from bot.commandline.progress import progress_bar
-from bot.commandline.terminal import print_diagnosis
+from bot.commandline.job_commands import as_text
+from bot.commandline.output import READER_LEFT, progress_bar
 from bot.commandline.watch.findings import SCHEMA, finding_json, finding_lines, status_line
 from bot.fetch.jobs import Request, fetch
 from bot.investigate import Answer, draft, investigate
@@ -23,6 +20,7 @@ from bot.settings import Settings, load_settings
 from core.errors import FirstfaultError
 from core.live.findings import LiveFinding, LiveKind
 
+# Exit codes, as docs/reference/command-line.md has them; 130 is 128 and the number of SIGINT.
 COMPLETED, FAILED, INTERRUPTED = 0, 1, 130
 
 
@@ -118,7 +116,7 @@ def _so_far(request: Request, settings: Settings, output: Output) -> None:
 def _diagnose(request: Request, settings: Settings, output: Output) -> None:
     with progress_bar() as progress:
         answer = draft(investigate(request, settings, progress), settings, use_model=output.use_model)
-    sys.stdout.write(_as_json(answer) if output.json else "\n" + _as_text(answer, output.version))
+    sys.stdout.write(_as_json(answer) if output.json else "\n" + as_text(answer, output.version))
     sys.stdout.flush()
 
 
@@ -126,10 +124,3 @@ def _as_json(answer: Answer) -> str:
     diagnosis = jsonlib.loads(to_json(to_contract(answer.diagnosis, answer.known, answer.note)))
     fields = {"schema": SCHEMA, "job": answer.diagnosis.job, "kind": "diagnosis", "diagnosis": diagnosis}
     return jsonlib.dumps(fields) + "\n"
-
-
-def _as_text(answer: Answer, version: str) -> str:
-    console = Console()
-    with console.capture() as capture:
-        print_diagnosis(answer.diagnosis, console, known=answer.known, note=answer.note, version=version)
-    return capture.get()

@@ -8,7 +8,8 @@ from bot.text.harmless import harmless, storable
 from core.live.findings import LinePlace, LiveFinding, Standing, duration
 
 SCHEMA = "firstfault.watch/1"
-MAX_SAYS, MAX_LINE, MAX_WORD = 500, 160, 60
+# Characters; chosen: a sentence with its numbers, one line of a wide terminal.
+MAX_SAYS, MAX_LINE = 500, 160
 _QUIET = 2.0  # seconds; less is not worth a word
 
 

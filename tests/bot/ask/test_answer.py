@@ -17,7 +17,7 @@ from bot.ask.model_intent import Turn
 from bot.ask.question import read_question
 from bot.ask.reply_lines import cited, raw
 from bot.ask.subject import Subject
-from bot.chat.model import ModelUnavailable, ScriptedModel, Usage
+from bot.chat.model import ModelUnavailable, Usage
 from bot.fetch.cache import FolderCache
 from bot.text.known_fault import KnownFault
 from core.diagnose import diagnose_parsed
@@ -27,6 +27,7 @@ from core.parsed import parse_job
 from faultlib.embedding import Vectors
 from faultlib.models import DEFAULT, embedder_for
 from tests.support.jobs import example
+from tests.support.scripted_model import ScriptedModel
 from tests.support.vectors import unit
 
 

@@ -1,14 +1,14 @@
-"""What every ChatModel promises: the same tests for the real client and for the shipped fake."""
+"""What every ChatModel promises: the same tests for the real client and for the fake of the tests."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 import pytest
 from pydantic import BaseModel
 
-from bot.chat.model import ChatMessage, ChatModel, ModelTrouble, ModelUnavailable, ScriptedModel, Usage
+from bot.chat.model import ChatMessage, ChatModel, ModelTrouble, ModelUnavailable, Usage
 from tests.bot.chat.conftest import Connect
-from tests.support.model_endpoint import fails, says, streams
+from tests.support.model_endpoint import fails, says
+from tests.support.scripted_model import ScriptedModel
 
 
 class Finding(BaseModel):
@@ -20,7 +20,7 @@ class Finding(BaseModel):
 class Build(Protocol):
     """Make a model that will answer this."""
 
-    def __call__(self, *answers: str | None, stream: bool = False) -> ChatModel: ...
+    def __call__(self, *answers: str | None) -> ChatModel: ...
 
 
 QUESTION = [ChatMessage("user", "What failed?")]
@@ -30,12 +30,10 @@ QUESTION = [ChatMessage("user", "What failed?")]
 def build(request: pytest.FixtureRequest, connect: Connect) -> Build:
     """A model with a script; None is a failure."""
 
-    def real(*answers: str | None, stream: bool = False) -> ChatModel:
-        play: Callable[..., Callable[..., None]] = streams if stream else says
-        return connect(*(fails(503) if answer is None else play(answer) for answer in answers))[0]
+    def real(*answers: str | None) -> ChatModel:
+        return connect(*(fails(503) if answer is None else says(answer) for answer in answers))[0]
 
-    def fake(*answers: str | None, stream: bool = False) -> ChatModel:
-        del stream
+    def fake(*answers: str | None) -> ChatModel:
         return ScriptedModel(*(ModelUnavailable("down") if answer is None else answer for answer in answers))
 
     return real if request.param == "real" else fake
@@ -85,15 +83,6 @@ def test_after_a_failure_a_model_can_be_asked_again(build: Build) -> None:
     with pytest.raises(ModelUnavailable):
         model.answer(QUESTION, max_tokens=50)
     assert model.answer(QUESTION, max_tokens=50).text == "Yes."
-
-
-def test_a_listener_hears_the_answer(build: Build) -> None:
-    """The pieces together are the text."""
-    pieces: list[str] = []
-
-    reply = build("The link [E1].", stream=True).answer(QUESTION, max_tokens=50, on_text=pieces.append)
-
-    assert "".join(pieces) == reply.text
 
 
 def test_the_fake_remembers_what_it_was_asked() -> None:

@@ -3,14 +3,12 @@
 import json
 import logging
 import socket
-import threading
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from benchmarks.support.patience import PATIENCE
 from bot.chat.call_limit import CallLimit
 from bot.chat.model import ChatMessage, ModelTrouble, ModelUnavailable, Usage
 from bot.chat.openai_model import OpenAIModel
@@ -19,19 +17,14 @@ from core.errors import BadSettings
 from tests.bot.chat.conftest import KEY, Connect
 from tests.support.model_endpoint import (
     Play,
-    Visitor,
-    chunk,
     drips,
     fails,
     hangs,
     hangs_up,
     only,
     overflows,
-    playing,
     says,
     sends,
-    stops,
-    streams,
 )
 
 
@@ -52,9 +45,9 @@ def schema_asked(body: Mapping[str, Any]) -> str:
     return str(body.get("response_format", {}).get("type", "prompt"))
 
 
-def trouble_of(model: OpenAIModel, *, stream: bool = False) -> ModelUnavailable:
+def trouble_of(model: OpenAIModel) -> ModelUnavailable:
     with pytest.raises(ModelUnavailable) as caught:
-        model.answer(QUESTION, max_tokens=50, on_text=(lambda _: None) if stream else None)
+        model.answer(QUESTION, max_tokens=50)
     return caught.value
 
 
@@ -104,16 +97,12 @@ def test_a_request_asks_for_a_strict_schema_first(connect: Connect) -> None:
         ({"prompt"}, ["json_schema", "json_object", "prompt"]),
     ],
 )
-@pytest.mark.parametrize("stream", [False, True])
-def test_the_ladder_is_climbed_down_once(
-    connect: Connect, understood: set[str], rungs: list[str], *, stream: bool
-) -> None:
+def test_the_ladder_is_climbed_down_once(connect: Connect, understood: set[str], rungs: list[str]) -> None:
     """What the endpoint refuses is tried once; the next question starts with what worked."""
-    answer = streams(JSON) if stream else says(JSON)
-    model, endpoint = connect(only(lambda body: schema_asked(body) in understood, answer, "unknown response_format"))
-    on_text = (lambda _: None) if stream else None
+    refusal = "unknown response_format"
+    model, endpoint = connect(only(lambda body: schema_asked(body) in understood, says(JSON), refusal))
 
-    replies = [model.answer(QUESTION, schema=Finding, max_tokens=50, on_text=on_text) for _ in range(2)]
+    replies = [model.answer(QUESTION, schema=Finding, max_tokens=50) for _ in range(2)]
 
     assert [reply.text for reply in replies] == [JSON, JSON]
     assert [reply.usage.calls for reply in replies] == [len(rungs), 1]
@@ -234,6 +223,7 @@ def test_words_come_without_thoughts_and_fences(connect: Connect, play: Play) ->
         (fails(503, "loading"), ModelTrouble.BROKEN, "HTTP 503"),
         (sends("<html><h1>Sign in</h1></html>", kind="text/html"), ModelTrouble.BROKEN, "no chat endpoint"),
         (sends("<html>Bad gateway</html>", status=502, kind="text/html"), ModelTrouble.BROKEN, "HTTP 502"),
+        (sends("data: {}\n\ndata: [DONE]\n\n", kind="text/event-stream"), ModelTrouble.BROKEN, "no chat endpoint"),
         (sends("[" * 100_000), ModelTrouble.BROKEN, "no chat endpoint"),
         (sends("[]"), ModelTrouble.BROKEN, "no chat endpoint"),
         (sends('{"choices": null}'), ModelTrouble.BROKEN, "no chat endpoint"),
@@ -344,119 +334,6 @@ def test_no_json_on_any_rung_is_an_error(connect: Connect) -> None:
     assert [schema_asked(body) for body in endpoint.heard] == ["json_schema", "json_object", "prompt"]
 
 
-def test_pieces_are_told_as_they_come(connect: Connect) -> None:
-    """Each new piece, in order; tokens are counted by the last chunk."""
-    model, endpoint = connect(streams("The ", "link", " [E1]."))
-    pieces: list[str] = []
-
-    reply = model.answer(QUESTION, max_tokens=50, on_text=pieces.append)
-
-    assert pieces == ["The ", "link", " [E1]."]
-    assert (reply.text, reply.usage) == ("The link [E1].", Usage(7, 3, 1))
-    assert endpoint.heard[0]["stream_options"] == {"include_usage": True}
-
-
-def test_thoughts_are_not_told(connect: Connect) -> None:
-    """Nothing between think tags reaches the listener, however the tags are cut into pieces."""
-    model, _ = connect(streams("<th", "ink>", "E", "2?", "</thi", "nk>", "\nThe ", "link."))
-    pieces: list[str] = []
-
-    reply = model.answer(QUESTION, max_tokens=50, on_text=pieces.append)
-
-    assert "".join(pieces) == reply.text == "The link."
-
-
-def test_a_thought_that_began_without_a_tag(connect: Connect) -> None:
-    """When its end shows that it was a thought, the answer is told from its beginning."""
-    model, _ = connect(streams("Hm, E2?", "</think>", "The ", "link."))
-    pieces: list[str] = []
-
-    reply = model.answer(QUESTION, max_tokens=50, on_text=pieces.append)
-
-    assert (reply.text, pieces) == ("The link.", ["Hm, E2?", "The ", "link."])
-
-
-def test_reasoning_alone_is_an_answer(connect: Connect) -> None:
-    """A stream that puts everything where thoughts belong has said something after all."""
-    model, _ = connect(streams(*(chunk(delta={"reasoning_content": word}) for word in ("The ", "link."))))
-
-    assert model.answer(QUESTION, max_tokens=50, on_text=lambda _: None).text == "The link."
-
-
-@pytest.mark.parametrize(
-    ("refused", "complaint"), [("stream_options", "unknown field stream_options"), ("stream", "stream unsupported")]
-)
-def test_servers_that_cannot_stream_or_count(connect: Connect, refused: str, complaint: str) -> None:
-    """What the server does not know about streams is left out; the answer is the same."""
-
-    def answers(body: Mapping[str, Any]) -> bool:
-        return refused not in body
-
-    model, endpoint = connect(
-        only(answers, lambda it: (streams if "stream" in it.body else says)("The link.")(it), complaint)
-    )
-    pieces: list[str] = []
-
-    replies = [model.answer(QUESTION, max_tokens=50, on_text=pieces.append) for _ in range(2)]
-
-    assert {reply.text for reply in replies} == {"The link."}
-    assert pieces == ["The link."] * 2
-    assert len(endpoint.heard) == 3
-
-
-def test_a_server_that_answers_a_stream_with_one_piece(connect: Connect) -> None:
-    """A plain completion in place of a stream is read as one."""
-    model, _ = connect(says("The link."))
-    pieces: list[str] = []
-
-    reply = model.answer(QUESTION, max_tokens=50, on_text=pieces.append)
-
-    assert (reply.text, reply.usage, pieces) == ("The link.", Usage(7, 3, 1), ["The link."])
-
-
-@pytest.mark.parametrize(
-    ("play", "kind"),
-    [
-        (streams("The ", b"data: {garbage\n\n"), ModelTrouble.BROKEN),
-        (streams("The ", b"data: 5\n\n"), ModelTrouble.BROKEN),
-        (streams("The ", b"\xff\xfe\x00\n\n", finish=None), ModelTrouble.BROKEN),
-        (streams("The ", b'data: {"error": {"message": "out of memory"}}\n\n'), ModelTrouble.BROKEN),
-        (streams("The ", finish="length"), ModelTrouble.CUT_OFF),
-        (streams("The ", finish=None), ModelTrouble.CUT_OFF),
-        (streams("The ", finish=None, done=False), ModelTrouble.CUT_OFF),
-        (streams(), ModelTrouble.EMPTY),
-        (streams(chunk(delta={"refusal": "No."})), ModelTrouble.REFUSED),
-        (sends("<html>Sign in</html>", kind="text/html"), ModelTrouble.BROKEN),
-        (stops, ModelTrouble.UNREACHABLE),
-        (hangs, ModelTrouble.TIMED_OUT),
-        (drips, ModelTrouble.TIMED_OUT),
-        (hangs_up, ModelTrouble.UNREACHABLE),
-        (overflows, ModelTrouble.BROKEN),
-    ],
-)
-def test_a_stream_that_breaks_is_no_answer(connect: Connect, play: Play, kind: ModelTrouble) -> None:
-    """Half an answer is never taken for a whole one."""
-    model, _ = connect(play, timeout=0.5 if kind is ModelTrouble.TIMED_OUT else 10)
-
-    assert trouble_of(model, stream=True).kind is kind
-
-
-def test_a_listener_can_end_the_call(connect: Connect) -> None:
-    """What it raises comes out as it is, and the model can be asked again."""
-
-    class Cancelled(ValueError):
-        """Somebody pressed Cancel."""
-
-    def cancel(piece: str) -> None:
-        raise Cancelled(piece)
-
-    model, _ = connect(streams("The link."))
-
-    with pytest.raises(Cancelled, match="The link"):
-        model.answer(QUESTION, max_tokens=50, on_text=cancel)
-    assert model.answer(QUESTION, max_tokens=50, on_text=lambda _: None).text == "The link."
-
-
 def test_no_text_of_a_log_stops_a_request(connect: Connect) -> None:
     """Control bytes, lone surrogates and placeholders travel as they are, or escaped."""
     model, endpoint = connect(says("Yes."))
@@ -464,37 +341,6 @@ def test_no_text_of_a_log_stops_a_request(connect: Connect) -> None:
     model.answer([ChatMessage("user", "\x00\x1b[2J $evidence \udcff é")], max_tokens=50)
 
     assert endpoint.heard[0]["messages"][0]["content"] == "\x00\x1b[2J $evidence \\udcff é"
-
-
-def test_no_more_calls_than_allowed_run_at_once() -> None:
-    """Models share one limit, whatever their endpoints: the call beyond it does not reach a server."""
-    arrived, go_on = threading.Barrier(3, timeout=PATIENCE), threading.Event()
-
-    def wait(visitor: Visitor) -> None:
-        arrived.wait()
-        go_on.wait(timeout=PATIENCE)
-        says("Yes.")(visitor)
-
-    gate, replies = CallLimit(2, waiting=0), []
-    with playing(wait) as here, playing(wait) as there:
-        models = [OpenAIModel("toy", endpoint.url, gate=gate, retries=0) for endpoint in (here, there)]
-        threads = [
-            threading.Thread(
-                target=lambda it=model: replies.append(it.answer(QUESTION, max_tokens=5).text), daemon=True
-            )
-            for model in models
-        ]
-        for thread in threads:
-            thread.start()
-        arrived.wait()
-        third = trouble_of(models[0])
-        go_on.set()
-        for thread in threads:
-            thread.join()
-        for model in models:
-            model.close()
-
-    assert (third.kind, replies, len(here.heard)) == (ModelTrouble.BUSY, ["Yes.", "Yes."], 1)
 
 
 def test_a_call_leaves_one_line_in_the_log(connect: Connect, caplog: pytest.LogCaptureFixture) -> None:

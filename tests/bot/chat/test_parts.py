@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, StringConstraints
 
+from benchmarks.support.patience import PATIENCE
 from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import FORGET_AFTER_SECONDS, Dialect, DialectMemory, JsonMode
-from bot.chat.endpoint_json import StreamPiece, read_answer, read_usage
-from bot.chat.extract import json_object, speakable, visible
-from bot.chat.model import ModelTrouble, ModelUnavailable, Usage
-from bot.chat.schema import strict_schema
+from bot.chat.endpoint_json import EndpointAnswer, read_answer, read_usage, strict_schema
+from bot.chat.extract import json_object, visible
+from bot.chat.model import ChatMessage, ModelTrouble, ModelUnavailable, Usage
+from bot.chat.openai_model import OpenAIModel
 from core.cache import MemoryCache
+from tests.support.model_endpoint import Visitor, playing, says
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -38,7 +40,6 @@ def test_any_text_has_an_object_or_none(text: str) -> None:
     """What is called an object is one, and stands in the text."""
     found = json_object(text)
     assert found is None or (isinstance(json.loads(found), dict) and found in text)
-    assert speakable(text).strip() in text
     assert visible(text) in text
 
 
@@ -124,17 +125,17 @@ def test_a_schema_that_holds_itself_is_refused() -> None:
         strict_schema(Endless)
 
 
-@given(st.text(max_size=30), st.booleans(), st.booleans())
-def test_every_complaint_comes_to_an_end(complaint: str, schema: bool, stream: bool) -> None:
+@given(st.text(max_size=30), st.booleans())
+def test_every_complaint_comes_to_an_end(complaint: str, schema: bool) -> None:
     """Each step is simpler than the one before, whatever the endpoint complains about."""
-    for said in (complaint, "use max_completion_tokens, temperature, stream_options, stream"):
+    for said in (complaint, "use max_completion_tokens, temperature"):
         dialect: Dialect | None = Dialect()
         seen = set()
         while dialect is not None:
             assert dialect not in seen
             seen.add(dialect)
-            dialect = dialect.after(said, schema=schema, stream=stream)
-        assert len(seen) <= 7
+            dialect = dialect.after(said, schema=schema)
+        assert len(seen) <= 5
 
 
 def test_what_was_learned_is_forgotten_after_a_day() -> None:
@@ -181,12 +182,12 @@ def test_a_full_gate_refuses_and_a_slow_one_gives_up() -> None:
         tired.append("room")
 
 
-@given(JSON, st.sampled_from(["choices", "error", "usage", "message", "delta", "content", "finish_reason"]))
+@given(JSON, st.sampled_from(["choices", "error", "usage", "message", "content", "finish_reason"]))
 def test_whatever_a_server_sends_can_be_read(raw: Any, key: str) -> None:
     """No shape of JSON is a crash."""
     message = {"message": raw, "finish_reason": raw}
-    for shape in (raw, {key: raw}, {"choices": [raw]}, {"choices": [message]}, {"choices": [{"delta": {key: raw}}]}):
-        assert isinstance(read_answer(shape), StreamPiece | None)
+    for shape in (raw, {key: raw}, {"choices": [raw]}, {"choices": [message]}, {"choices": [{"message": {key: raw}}]}):
+        assert isinstance(read_answer(shape), EndpointAnswer | None)
 
 
 @pytest.mark.parametrize("counts", [None, [], {"prompt_tokens": -1, "completion_tokens": "3"}, {"prompt_tokens": 1.5}])
@@ -195,12 +196,31 @@ def test_tokens_that_make_no_sense_count_as_none(counts: object) -> None:
     assert read_usage(counts) == Usage()
 
 
-def test_pieces_add_up_to_an_answer() -> None:
-    """Texts are joined; counts of tokens that grow from chunk to chunk are not added."""
-    pieces = [
-        StreamPiece("a", usage=Usage(5, 1)),
-        StreamPiece("b", aside="t", usage=Usage(5, 2)),
-        StreamPiece(finish="stop"),
-    ]
+def test_no_more_calls_than_allowed_run_at_once() -> None:
+    """Models share one limit, whatever their endpoints: the call beyond it does not reach a server."""
+    arrived, go_on = threading.Barrier(3, timeout=PATIENCE), threading.Event()
 
-    assert pieces[0] + pieces[1] + pieces[2] == StreamPiece("ab", "t", "stop", usage=Usage(5, 2))
+    def wait(visitor: Visitor) -> None:
+        arrived.wait()
+        go_on.wait(timeout=PATIENCE)
+        says("Yes.")(visitor)
+
+    gate, replies, asked = CallLimit(2, waiting=0), [], [ChatMessage("user", "E1: link down")]
+    with playing(wait) as here, playing(wait) as there:
+        models = [OpenAIModel("toy", endpoint.url, gate=gate, retries=0) for endpoint in (here, there)]
+        threads = [
+            threading.Thread(target=lambda it=model: replies.append(it.answer(asked, max_tokens=5).text), daemon=True)
+            for model in models
+        ]
+        for thread in threads:
+            thread.start()
+        arrived.wait()
+        with pytest.raises(ModelUnavailable) as caught:
+            models[0].answer(asked, max_tokens=5)
+        go_on.set()
+        for thread in threads:
+            thread.join()
+        for model in models:
+            model.close()
+
+    assert (caught.value.kind, replies, len(here.heard)) == (ModelTrouble.BUSY, ["Yes.", "Yes."], 1)

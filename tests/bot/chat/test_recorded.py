@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from vcr.errors import CannotOverwriteExistingCassetteException  # type: ignore[import-untyped]  # it brings no types
 
-from bot.chat.model import ChatMessage, ScriptedModel
+from bot.chat.model import ChatMessage
 from bot.note.note import GUESS, Author, plain
 from bot.note.write import write_note
 from tests.bot.chat.conftest import KEY, Connect
@@ -15,6 +15,7 @@ from tests.record.calls import CALLS
 from tests.record.cassette import CASSETTES, MODEL, URL, cassette
 from tests.record.diagnosed import diagnosis_of
 from tests.support.model_endpoint import fails, says
+from tests.support.scripted_model import ScriptedModel
 
 MAX_BYTES = 100_000
 _PRIVATE = re.compile(

@@ -12,8 +12,9 @@ from benchmarks.flow_sets import Fault, Layout, simulate
 from bot.commandline.cli import app
 from bot.commandline.flows.documents import FlowsDocument
 from bot.fetch import flows
-from bot.report.json_document import schema_text, to_json
+from bot.report.json_document import to_json
 from core.errors import UnreadableFlows
+from tests.support.documents import schema_text
 from tests.support.jobs import job, log_file
 from tests.support.places import ROOT
 

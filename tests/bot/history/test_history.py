@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 from bot.commandline.cli import app, main
 from bot.history.document import SCHEMA, HistoryDocument
 from bot.history.gather import HistoryRequest, gather
-from bot.report.json_document import schema_text
 from bot.settings import Settings
 from core.errors import JobNotFound
 from core.history.attempt import End
 from tests.support.attempts import ERROR, Log
+from tests.support.documents import schema_text
 from tests.support.places import ROOT
 
 DOCUMENT = ROOT / "docs" / "history.schema.json"

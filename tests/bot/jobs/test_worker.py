@@ -88,7 +88,7 @@ def test_health_comes_from_living_threads(state: State, tmp_path: Path, recorder
     with working(state, tmp_path, recorder) as worker:
         recorder.first("answered")
         assert worker.healthy()
-        assert worker.busy() == (run.id,)
+        assert [lease.id for lease in worker._watch.held()] == [run.id]
         worker.stop(0)
         assert not worker.healthy()
 

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from bot.note.about_outcome import Outcome
 from bot.note.claims import claims_of
-from bot.note.outcome import Outcome
 from tests.support.diagnoses import node_fault
 
 OUTCOME = Outcome(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.chat.model import ModelUnavailable, ScriptedModel, Usage
+from bot.chat.model import ModelUnavailable, Usage
 from bot.note.claims import claims_of
 from bot.note.note import Author, Note, plain
 from bot.note.plan import MAX_READ, asked_for, read_plan
@@ -17,6 +17,7 @@ from core.model import Diagnosis
 from tests.support import diagnoses
 from tests.support.notes.known_faults import frozen, killed, seed_fault, team_fault
 from tests.support.notes.plans import answer, noted, outside, step
+from tests.support.scripted_model import ScriptedModel
 
 LINK = diagnoses.node_fault
 _JOINS = ["none", "then", "while", "so far unknown why", "likely because", "never"]
@@ -195,15 +196,6 @@ def test_a_model_that_does_not_answer_is_told_of() -> None:
 
     assert (note.author, note.unavailable, note.usage.completion_tokens) == (Author.CODE, "It is down.", 20)
     assert outside(note) == outside(write_note(LINK()))
-
-
-def test_the_answer_is_streamed() -> None:
-    """Whoever waits sees that something comes."""
-    heard: list[str] = []
-
-    write_note(LINK(), (), ScriptedModel(PLAN), on_text=heard.append)
-
-    assert "".join(heard)
 
 
 def test_the_category_is_never_the_models() -> None:

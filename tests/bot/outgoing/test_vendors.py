@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from bot.outgoing.vendors import RULES
+from bot.outgoing.redact import RULES
 from tests.support.vendor_rules import rules_of_the_library
 
 

@@ -11,8 +11,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.commandline.cli import app
-from bot.commandline.replay.documents import schema_text
+from bot.commandline.replay.documents import SCHEMA, PlanDocument, ReadingDocument
 from core.errors import FirstfaultError
+from tests.support.documents import schema_text
 from tests.support.jobs import at, lines, raised, steps
 from tests.support.places import ROOT
 
@@ -39,9 +40,10 @@ def plan(tmp_path: Path) -> Path:
 
 def test_the_schema_in_docs_is_up_to_date(request: pytest.FixtureRequest) -> None:
     """The JSON of a plan and of a reading is documented (``pytest --update-golden`` writes it)."""
+    schema = schema_text(PlanDocument, ReadingDocument, title=SCHEMA)
     if request.config.getoption("--update-golden"):
-        DOCUMENT.write_text(schema_text(), encoding="utf-8")
-    assert DOCUMENT.read_text(encoding="utf-8") == schema_text()
+        DOCUMENT.write_text(schema, encoding="utf-8")
+    assert DOCUMENT.read_text(encoding="utf-8") == schema
 
 
 def test_a_plan_has_commands_as_lists_of_words(plan: Path) -> None:

@@ -19,6 +19,7 @@ from bot.slack.intake import Intake
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Once, Received
 from bot.state.state import State, open_state
+from tests.support.states import not_dealt_with
 from tests.support.workers import until
 
 COMMAND = {
@@ -207,7 +208,7 @@ def test_what_was_left_is_dealt_with(state: State) -> None:
     for body in (COMMAND, CLICK, OPENING, FORM):
         reception(state).receive(body)
     with reading(state, lambda received, _: dealt.append(received.kind)):
-        until(lambda: state.inbox.waiting() == 0)
+        until(lambda: not_dealt_with(state) == 0)
     assert sorted(dealt) == ["click", "command", "form", "opening"]
 
 
@@ -223,7 +224,7 @@ def test_what_cannot_be_done_now_is_done_later(state: State, trouble: Exception)
 
     reception(state).receive(COMMAND)
     with reading(state, deal):
-        until(lambda: state.inbox.waiting() == 0)
+        until(lambda: not_dealt_with(state) == 0)
     assert tries == [1, 2, 3]
 
 
@@ -231,7 +232,7 @@ def test_what_fails_in_an_unknown_way_is_not_tried_for_ever(state: State, caplog
     """The log has its trace under a reference."""
     reception(state).receive(COMMAND)
     with reading(state, lambda *_: (_ for _ in ()).throw(ZeroDivisionError())):
-        until(lambda: state.inbox.waiting() == 0)
+        until(lambda: not_dealt_with(state) == 0)
     assert "ZeroDivisionError" in caplog.text
 
 

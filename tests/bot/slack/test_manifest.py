@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.slack import actions
-from bot.slack.manifest import EVENTS, METHODS, manifest, manifest_text, scopes
+from bot.slack.manifest import EVENTS, METHODS, manifest, scopes
 from slacksim import methods, workspace
+from tests.support.documents import manifest_text
 from tests.support.places import ROOT
 
 

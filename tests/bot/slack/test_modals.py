@@ -10,7 +10,7 @@ import pytest
 
 from bot.report.citations import citations
 from bot.slack import actions, modals
-from bot.slack.archive_form import Form, first_form
+from bot.slack.archive import Form, first_form
 from bot.slack.modals import FieldErrors
 from core.logs.context import Excerpt
 from core.model import Line

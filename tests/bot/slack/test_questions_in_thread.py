@@ -8,7 +8,7 @@ import pytest
 from bot.ask.chatter import is_chatter
 from bot.slack.commands import names_in
 from bot.slack.envelopes import EnvelopeKind, envelope_of
-from bot.slack.questions_in_thread import is_asked
+from bot.slack.text_listener import is_asked
 from tests.support.slack_samples import AT, run
 
 ME = "U0BOT"

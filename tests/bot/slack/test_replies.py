@@ -11,6 +11,7 @@ import pytest
 from bot.outgoing.errors import Failure
 from bot.slack import actions, private_replies
 from bot.slack.blocks import MAX_JSON, Message, json_size
+from bot.slack.thread import failure_message
 from bot.state.drafts import Decision, Verdict
 from bot.state.errors import StaleRevision
 from bot.state.small_values import Status
@@ -51,7 +52,7 @@ def known_kind(foreign: str) -> Entry:
 
 def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
     one = run(job=foreign)
-    yield "help", private_replies.help_reply()
+    yield "help", private_replies.HELP
     yield "usage", private_replies.usage_reply(("f07", "1437825", foreign))
     yield (
         "unknown_job",
@@ -63,8 +64,8 @@ def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
             NoLogs(f"Job {foreign} has no log files.", "Log files belong into logs/."), ("f07",)
         ),
     )
-    yield "failure", private_replies.failure_reply(Failure(f"It broke: {foreign}", "Ask again.", "X", "e-1"))
-    yield "not_in_channel", private_replies.not_in_channel_reply("Firstfault", foreign)
+    yield "failure", failure_message(Failure(f"It broke: {foreign}", "Ask again.", "X", "e-1"))
+    yield "not_in_channel", private_replies.not_in_channel_reply(foreign)
     yield "already", private_replies.already_reply(one, ADDRESS)
     yield "answered", private_replies.answered_reply(one, ADDRESS)
     yield "list", private_replies.list_reply((one, replace(one, status=Status.FAILED)), {one.id: ADDRESS})
@@ -77,13 +78,13 @@ def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
     yield "nothing_to_cancel", private_replies.nothing_to_cancel_reply(foreign)
     yield "not_yours", private_replies.not_yours_reply(one)
     yield "not_approver", private_replies.not_approver_reply(f"<@U0ADA>, ada@example.org, @oncall, {foreign}")
-    yield "no_approvers", private_replies.no_approvers_reply()
+    yield "no_approvers", private_replies.NO_APPROVERS
     yield "join", private_replies.join_reply(one, 2, known_kind(foreign))
     yield "decided", private_replies.decided_reply(APPROVED)
     yield "stale", private_replies.stale_reply(StaleRevision(seen=1, revision=2, by="U0BOB", at=AT))
-    yield "nothing_to_undo", private_replies.nothing_to_undo_reply()
-    yield "gone", private_replies.gone_reply()
-    yield "thanks", private_replies.thanks_reply()
+    yield "nothing_to_undo", private_replies.NOTHING_TO_UNDO
+    yield "gone", private_replies.GONE
+    yield "thanks", private_replies.THANKS
 
 
 @pytest.mark.parametrize(("name", "message"), [*messages(), *messages(EVIL), *messages(""), *messages("x" * 9_000)])
@@ -152,7 +153,7 @@ def test_the_second_click_is_told_who_was_first() -> None:
 
 def test_the_invitation_can_be_copied() -> None:
     """Where the bot is not a member, the exact command is given."""
-    shown = "\n".join(strings(list(private_replies.not_in_channel_reply("Firstfault", "f07").blocks)))
+    shown = "\n".join(strings(list(private_replies.not_in_channel_reply("f07").blocks)))
 
     assert "`/invite @Firstfault`" in shown
     assert "`/diagnose f07`" in shown

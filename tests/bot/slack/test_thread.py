@@ -67,7 +67,7 @@ MESSAGES: dict[str, Callable[[], Message]] = {
     "nothing": lambda: thread.faults_message("r-7f3k2q", ()),
     "reply": lambda: thread.reply_message(question(REPLY), FAULT),
     "not_in_the_logs": lambda: thread.reply_message(question("not in the logs"), FAULT),
-    "no_reply": lambda: thread.no_reply_message(
+    "no_reply": lambda: thread.failure_message(
         Failure("The reply took longer than 120 s.", "Ask again.", "Deadline", "e-1")
     ),
     "approved": lambda: thread.decided_message(decision(), "A node's network link goes down for good"),
@@ -81,7 +81,7 @@ HOSTILE: dict[str, Callable[[], Message]] = {
     "hostile-refused": lambda: thread.details_message(run(), FAULT, refused_note(), (), "0.5.0"),
     "hostile-faults": lambda: thread.faults_message("r-7f3k2q", (evil_fault(),) * 9),
     "hostile-reply-empty": lambda: thread.reply_message(question(""), None),
-    "hostile-no-reply": lambda: thread.no_reply_message(Failure(EVIL * 9, EVIL * 9, EVIL, EVIL)),
+    "hostile-no-reply": lambda: thread.failure_message(Failure(EVIL * 9, EVIL * 9, EVIL, EVIL)),
     "hostile-decided": lambda: thread.decided_message(decision(by=EVIL, pattern=EVIL), EVIL),
     "hostile-rejected": lambda: thread.decided_message(decision(Verdict.REJECTED, by=EVIL, reason=EVIL * 9)),
     "hostile-undone": lambda: thread.undone_message(decision(by=EVIL), EVIL),

@@ -22,7 +22,7 @@ from bot.state.state import MIGRATIONS, State, open_state
 from bot.state.watches import WatchFinding
 from tests.support import diagnoses
 from tests.support.places import ROOT
-from tests.support.states import asking
+from tests.support.states import asking, votes
 
 SEEDS = 15  # ways of damage by chance, for each kind
 
@@ -63,7 +63,7 @@ def use(state: State) -> None:
         state.runs.place(run.id)
         state.drafts.revisions(run.id)
         state.drafts.decision(run.id)
-        state.feedback.votes(run.id)
+        votes(state, run)
         state.posts.intend(run.id, "parent")
         state.posts.intend(run.id, "report")
     for number in range(6):

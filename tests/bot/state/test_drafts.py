@@ -9,9 +9,8 @@ import pytest
 from bot.state.audit import as_jsonl
 from bot.state.drafts import Verdict
 from bot.state.errors import RunForgotten, StaleRevision
-from bot.state.feedback import Votes
 from bot.state.state import State
-from tests.support.states import Hands, ask
+from tests.support.states import Hands, ask, votes
 
 NOTE = {"cause": "link down \ud800 <!channel>", "cites": ["E1"]}
 
@@ -182,10 +181,10 @@ def test_the_audit_is_only_added_to(state: State, sql: str) -> None:
     assert [entry.who for entry in state.audit.entries()] == ["U1"]
 
 
-def test_everybody_has_one_voice(state: State) -> None:
+def test_everybody_has_one_vote(state: State) -> None:
     """The last word of a person counts."""
     run = ask(state)
     for user, useful in (("U1", True), ("U2", True), ("U1", False)):
         state.feedback.give(run.id, user, useful=useful)
 
-    assert state.feedback.votes(run.id) == Votes(useful=1, useless=1)
+    assert votes(state, run) == [False, True]

@@ -4,7 +4,7 @@ import pytest
 
 from bot.state.inbox import Envelope
 from bot.state.state import State
-from tests.support.states import Hands, ask
+from tests.support.states import Hands, ask, not_dealt_with
 
 KINDS = ["command", "click"]
 
@@ -26,7 +26,7 @@ def test_what_is_delivered_twice_is_stored_once(state: State) -> None:
     put(state, "a")
 
     assert claimed(state) == []
-    assert state.inbox.waiting() == 0
+    assert not_dealt_with(state) == 0
 
 
 def test_an_envelope_is_one_reader_s_while_it_lives(state: State, clock: Hands) -> None:

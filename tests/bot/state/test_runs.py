@@ -10,7 +10,7 @@ from bot.state.runs import Run, Trigger
 from bot.state.small_values import Status
 from bot.state.state import State
 from tests.support import diagnoses
-from tests.support.states import Hands, ask, asking, now
+from tests.support.states import Hands, ask, asking, latest, now
 
 ANSWER = SavedAnswer("f07", diagnoses.node_fault())
 
@@ -74,7 +74,7 @@ def test_channels_and_teams_do_not_mix(state: State) -> None:
 
     assert state.runs.ask(asking(channel="C2")).new
     assert state.runs.ask(asking(team="T2")).new
-    assert state.runs.latest("T1", "C3", "f07") is None
+    assert latest(state, "T1", "C3", "f07") is None
 
 
 def test_the_latest_run_of_a_job_is_found(state: State) -> None:
@@ -82,7 +82,7 @@ def test_the_latest_run_of_a_job_is_found(state: State) -> None:
     finish(state, ask(state), Status.FAILED)
     newer = ask(state)
 
-    assert state.runs.latest("T1", "C1", "f07") == newer
+    assert latest(state, "T1", "C1", "f07") == newer
 
 
 def test_the_place_in_the_queue_is_known(state: State) -> None:

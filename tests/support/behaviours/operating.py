@@ -89,7 +89,7 @@ def silent_when_not_asked(stage: Stage) -> None:
     asked(stage, 'did anybody see "muons"?', "muons")
     assert len(stage.scene.slack.snapshot().thread(stage.answer)) == before + 5
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bot.slack.questions_in_thread.LAPSE", timedelta(0))
+        patch.setattr("bot.slack.text_listener.LAPSE", timedelta(0))
         stage.scene.user("bob").reply(stage.answer, 'did anybody see "pions"?')
         stage.scene.ask("help", stage.answer.channel, by="carol")
         stage.scene.told("carol", "unwatch JOB")

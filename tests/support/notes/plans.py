@@ -3,11 +3,12 @@
 import json
 from collections.abc import Sequence
 
-from bot.chat.model import ScriptedModel, Usage
+from bot.chat.model import Usage
 from bot.note.note import Author, Note
 from bot.note.write import write_note
 from bot.text.known_fault import KnownFault
 from core.model import Diagnosis
+from tests.support.scripted_model import ScriptedModel
 
 Step = dict[str, str]
 
