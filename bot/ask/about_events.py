@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files as package_files
 
-from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, oom_report, process_of, time_up
+from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, process_of, time_up
 from bot.ask.about_jobs import argument_line
+from bot.ask.about_memory import oom_report
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject

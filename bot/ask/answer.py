@@ -20,6 +20,7 @@ from bot.ask.about_values import told_values
 from bot.ask.chatter import is_chatter
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.complete_answer import completed, from_facts, nearest
+from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
 from bot.ask.find_values import asked_words
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
@@ -159,6 +160,9 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
     Args:
         clause: what is asked behind a statement, which may tell better than the whole what is wanted.
     """
+    name, lines = direct(subject, asked)
+    if lines:
+        return AnsweredPart(lines, (name,))
     if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
         refusal := refused(subject, asked)
     ):
