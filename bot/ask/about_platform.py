@@ -31,6 +31,9 @@ _ASSIGNED = re.compile(r"Successfully assigned \S{1,160} to ([\w.-]{1,120})")
 _IMAGE = re.compile(
     rb"(?<![\w./-])(?:[\w-]{1,60}(?:\.[\w-]{1,60}){1,6}(?::[0-9]{2,5})?|localhost(?::[0-9]{2,5})?)(?:/[\w.-]{1,80}){1,6}:[\w][\w.-]{0,80}"
 )
+_ASKS_IMAGE = re.compile(
+    r"\b(?:which|what|welche\w?) (?:\w{1,12} )?(?:images?|containers?)\b(?! pull)|\b(?:image|container) (?:tag|name|version|image)\b"
+)
 _OF_IMAGE = re.compile(rb"\bimag(?:e|ing)|\bpull", re.IGNORECASE)
 # What a question is about, and the reasons and messages that tell of it; what comes after it when it went well
 _ABOUT = (
@@ -43,7 +46,11 @@ _ABOUT = (
     (re.compile(r"\bpending\b|\bschedul|\bplaced\b"), re.compile(r"Schedul|nodes are available"), ("Scheduled",)),
     (re.compile(r"\bevict"), re.compile(r"evict", re.IGNORECASE), ("Scheduled",)),
     (re.compile(r"\bpre.?empt"), re.compile(r"preempt", re.IGNORECASE), ("Scheduled",)),
-    (re.compile(r"\bstart|\bcom\w{1,3} up\b|\bjoin|\brun"), re.compile(r""), ("Started",)),
+    (
+        re.compile(r"(?:n.?t|\bnot|\bnever|\bwhy)\b.{0,40}\b(?:start|com\w{1,3} up\b|join|run)"),
+        re.compile(r""),
+        ("Started",),
+    ),
 )
 
 
@@ -66,9 +73,8 @@ def platform(subject: Subject, question: Question) -> Lines | None:
     about = next((item for item in _ABOUT if item[0].search(question.plain) or item[0].search(question.text.casefold())), None)
     if not every or about is None:
         return None
-    mine = [event for event in every if _is_meant(event, question)] or (
-        [] if question.nodes or question.ranks else every
-    )
+    general = about[1].pattern and not (question.nodes or question.ranks)
+    mine = [event for event in every if _is_meant(event, question)] or (every if general else ())
     warnings = [
         event for event in mine if event.type == "Warning" and about[1].search(f"{event.reason} {event.message}")
     ]
@@ -86,6 +92,14 @@ def platform(subject: Subject, question: Question) -> Lines | None:
     lead = subject.leading
     failed = cited(f"What failed: {lower(subject.diagnosis.headline)}.", *([lead.id] if lead else []))
     return [cited(f"{says}."), *([went] if went else []), *([cited(more)] if others else []), *_shown(subject, first), failed]
+
+
+def unplaced(subject: Subject) -> list[str]:
+    """What the scheduler says of pods that it could not place until the end, a sentence each."""
+    every = events(subject.parsed)
+    last = {event.name: event for event in every if event.reason in ("FailedScheduling", "Scheduled")}
+    waiting = [event for event in last.values() if event.reason == "FailedScheduling"]
+    return [f"But {event.name} could not be placed at the end: {_message(event)}." for event in waiting]
 
 
 def machine_of(subject: Subject, pod: str) -> str:
@@ -119,7 +133,7 @@ def _is_meant(event: PlatformEvent, question: Question) -> bool:
 
 
 def _image_asked(question: Question) -> bool:
-    return re.search(r"\b(?:which|what|welche\w?|tag|version)\b.{0,24}\b(?:image|container)\b|\bimage (?:tag|name|version)\b", question.text.casefold()) is not None
+    return _ASKS_IMAGE.search(question.text.casefold()) is not None
 
 
 def _images(subject: Subject) -> Lines | None:

@@ -148,6 +148,7 @@ def _grounds_of_event(subject: Subject, event: EventEvidence) -> list[str]:
 def recovered(subject: Subject, line: Line) -> Line | None:
     """A line soon after a complaint in its file that names the same thing and says that it went well; None without."""
     names = {name for name in _THING.findall(line.text) if not _PLAIN_NUMBER.fullmatch(name)}
+    words = {word.casefold() for word in _WORD.findall(line.text)} - _LEVELS
     excerpt = lines_around(subject.parsed.job, [(line.file, line.line)], AFTERWARDS)[line.file, line.line]
     return next(
         (
@@ -156,7 +157,13 @@ def recovered(subject: Subject, line: Line) -> Line | None:
             if later.line > line.line
             and _WENT_WELL.search(later.text)
             and not _FAILED.search(later.text)
-            and names & set(_THING.findall(later.text))
+            and (
+                names & set(_THING.findall(later.text))
+                or (
+                    later.line <= line.line + NEXT
+                    and len(words & {word.casefold() for word in _WORD.findall(later.text)}) >= ALIKE
+                )
+            )
         ),
         None,
     )
@@ -164,6 +171,9 @@ def recovered(subject: Subject, line: Line) -> Line | None:
 
 AFTERWARDS = 30  # lines after a complaint in which a program that tries again says that it went well
 _THING = re.compile(r"(?<![\w./-])(?=[\w./:-]{0,80}[0-9])[A-Za-z][\w./:-]{3,80}\w")  # a name with a digit: a shard, a host
+NEXT, ALIKE = 3, 2  # without such a name: lines after it, and words that both have
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{1,30}")
+_LEVELS = frozenset("info warn warning error debug critical fatal".split())
 _PLAIN_NUMBER = re.compile(r"[A-Za-z]?[0-9:.,]{1,30}")
 _WENT_WELL = re.compile(
     r"\b(?:ok|okay|succe\w{2,8}|recovered|reconnected|restored|resumed|pulled|mounted|started|link (?:is )?up)\b",

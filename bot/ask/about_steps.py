@@ -1,5 +1,6 @@
 """Answers about what to do: the next step, whether a restart is safe, what is lost since the last checkpoint."""
 
+from bot.ask.about_platform import unplaced
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.savings import INTERVAL, LOADED, Savings, begun, savings
@@ -53,9 +54,11 @@ def restart(subject: Subject, question: Question) -> Lines:
     lead = subject.leading
     ids = [lead.id] if lead and diagnosis.scope is not Scope.NONE else []
     sentences = [cited(says[:-1] + weak + ".", *ids)]
-    if step.cost.sentence:
-        sentences.append(cited(step.cost.sentence))
-    sentences += lost(subject, question)[:1]
+    sentences += [cited(says) for says in unplaced(subject)[:1]]
+    computed = lost(subject, question)[:1]
+    if step.cost.sentence and not (computed and step.cost.sentence.startswith("Costs nothing")):
+        sentences.append(cited(step.cost.sentence))  # what was computed since the last checkpoint is no nothing
+    sentences += computed
     if step.unless:
         sentences.append(cited(f"Unless {lower(step.unless)}."))
     if step.then:
@@ -91,7 +94,8 @@ def lost(subject: Subject, _question: Question) -> Lines:
         return [cited(f"These lines tell of a checkpoint, not of which iteration it holds.{reached}{planned}"), *lines]
     found, steps = begun(subject)
     if found.lines:
-        return [cited(_begun(steps, last) or f"{_ONLY_BEGUN}.{reached}{planned}"), *quoted(found, 3)]
+        first = _begun(steps, last) or _failed_first(subject, steps, last) or f"{_ONLY_BEGUN}.{reached}{planned}"
+        return [cited(first), *quoted(found, 3)]
     return _none_known(subject, f"{reached}{planned}")
 
 
@@ -117,6 +121,14 @@ def _named(step: int, last: int) -> str:
         return f"{says}, more than the last complete iteration, {last:,}: nothing is lost if that checkpoint is whole."
     lacks = wording.counted(last - step, "iteration")
     return f"{says}; the job came to iteration {last:,}, so {lacks} must be computed again if that checkpoint is whole."
+
+
+def _failed_first(subject: Subject, steps: tuple[int, ...], last: int | None) -> str:
+    """That the job failed in the first saving that lines tell of, so that all is lost; empty where it did not."""
+    if subject.diagnosis.stage is not Stage.CHECKPOINT_SAVING or last is None or len(steps) > 1:
+        return ""
+    every = wording.counted(last, "iteration")
+    return f"It failed while it saved, and no line tells of an earlier saving: all {every} are lost, as far as the logs tell."
 
 
 _ONLY_BEGUN = "No line calls a checkpoint complete; lines tell only that a saving began"

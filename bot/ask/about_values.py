@@ -16,6 +16,7 @@ from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, aske
 from bot.ask.named_values import NamedValue
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
+from bot.ask.steps_asked import asks_course, at_steps, listed, steps_of
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.trends import trend_of
@@ -61,6 +62,11 @@ def told_values(
     found, *alike = found_values(picker, enough) or [[]]
     if not found or _is_known(picker, found[-1].named, first_sentence):
         return []
+    steps = steps_of(question)
+    if steps or asks_course(question):
+        says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
+        if says:
+            return [says, *_others(picker, found), *_line(subject, question, chosen)]
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
     if alike:
@@ -89,6 +95,10 @@ def _wants_value(question: Question) -> bool:
     """Whether a value may be the answer: what, which, how much, or a name alone; not why, who or whether."""
     if asks(question, "no_value_of"):
         return False
+    if Wanted.WHO in wanted(question)[:1] and not any(asks(question, way) for way in ("extreme", "first", "slower")):
+        return False  # "which worker has bad ram" asks for a name
+    if asks_course(question):
+        return True
     if any(asks(question, way) for way in ("rises", "moves", "extreme")) or _IDENTIFIER.search(question.text):
         return True
     return asks(question, "value") or (len(question.plain.split()) <= _TERSE and not asks(question, "no_value"))
@@ -103,6 +113,7 @@ def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) ->
     """Those at the step or the clock that a question names, or until or since the first sign; all where none is."""
     table, iterations = subject.parsed.table, subject.parsed.iterations
     counters = [match[2] or match[3] for match in COUNTER.finditer(question.text)]
+    counters = counters or [str(step) for step in question.iterations[:1]]  # that the rest of the question names
     if counters:
         number = counters[-1]
         texts = read_rows(subject.parsed.files, table, np.array([item.row for item in found], np.intp))

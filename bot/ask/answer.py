@@ -17,7 +17,7 @@ from bot.ask.about_relation import has_clock
 from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
-from bot.ask.chatter import is_chatter
+from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.complete_answer import completed, from_facts, nearest
 from bot.ask.direct_answers import direct
@@ -31,7 +31,7 @@ from bot.ask.question_parts import begins_as_question, clause_of, listed_of, par
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same
-from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, with_offers
+from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
 from bot.ask.wanted_value import asks, asks_if_cause
 from bot.chat.model import ChatModel, Usage
 
@@ -56,7 +56,7 @@ _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even whe
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = ("last", "setup", "reached", "presence", "find")  # that any question with a node's name looks like
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
-MAX_NAME = 5  # words of a value's name with its place, "val loss at step 500"
+MAX_NAME = 9  # words of a value's name with its place, "val loss at step 500 of the good run"
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
 
@@ -99,6 +99,8 @@ def ask(
 
     learnt = classifier or by_letters()
     asked = read(question)
+    if asks_of_bot(question):
+        return Reply(tuple(with_offers(OF_THE_BOT, subject)), answered=False)
     if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
         return Reply(tuple(with_offers(NOT_A_QUESTION, subject)), answered=False)
     choice = choose(asked, subject, model, thread=thread) if model else Choice()
@@ -128,8 +130,11 @@ def _parts(asked: Question, subject: Subject, read: Callable[[str], Question]) -
     if not parts and not _of_way(asked):
         listed = listed_of(asked, read)
         values = [_values(Picker(subject, part)) for part in listed]
-        both = values and values[0] and (values[1] or begins_as_question(listed[1].text)) and _is_short(listed[0])
-        parts = listed if both and values[0] != values[-1] else [asked]
+        told = bool(values) and all(
+            value or (at and begins_as_question(part.text)) for at, (part, value) in enumerate(zip(listed, values, strict=True))
+        )
+        apart = len({tuple(value) for value in values}) == len(values)
+        parts = listed if told and apart and all(map(_is_short, listed[:-1])) else [asked]
     parts = parts or [asked]
     rest = [
         node
@@ -209,8 +214,10 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
     if sentences:
         sure = bool(way) or guesses[0].margin >= SURE
         return completed(subject, asked, sentences, intents, sure=sure), tuple(intents)
-    if guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE:
-        return (), ()
+    bare = guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE  # "lr": hardly a question, but a name
+    if bare:
+        lines = told_values(Picker(subject, asked), ())
+        return (lines, (FACTS,)) if lines else ((), ())
     if not asked.quoted and (lines := from_facts(subject, asked)):
         return lines, (FACTS,)
     if lines := find(subject, asked):

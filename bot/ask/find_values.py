@@ -31,7 +31,7 @@ MAX_ROWS = 4_000  # lines whose values are read, the first and the last ones
 MAX_WORDS = 4  # of a name that is searched for
 MAX_ALIKE = 4  # names of a line that fit as well: the sizes of a layout
 COUNTER = re.compile(
-    r"\b(iterations?|iters?|it|steps?|updates?|upd|rounds?|batch(?:es)?|epochs?|schritt|runde)\s{0,3}#?([0-9]{1,9})\b|"
+    r"\b(iterations?|iters?|it|steps?|updates?|upd|rounds?|batch(?:es)?|epochs?|ep|episodes?|schritt|runde)\s{0,3}#?([0-9]{1,9})\b|"
     r"第\s{0,2}([0-9]{1,9})\s{0,2}(?:步|轮|次)",
     re.IGNORECASE,
 )
@@ -104,9 +104,12 @@ def _may_be(question: Question, named: NamedValue) -> bool:
     """Whether a value may be what is asked for: no step by which lines count, no word where a count is wanted."""
     is_number = Wanted.HOW_MANY in wanted(question) or any(asks(question, way) for way in ("mean", "extreme", "rises"))
     counts = named.number is not None or not is_number
+    if "://" in named.value and not _URL.search(question.text):  # a page to read, which no question asks for
+        return False
     return counts and not _STEPS & set(same(stem_of(named.name.split(" ")[-1].casefold())))
 
 
+_URL = re.compile(r"\b(?:ur[li]s?|link|address|endpoint|bucket|where|path|proxy|s3)\b", re.IGNORECASE)
 _STEPS = frozenset(["=iteration", "epoch", "lineno", "line", "proc", "it"])  # what a line counts or numbers
 
 
@@ -170,6 +173,8 @@ _WAYS = (
     "after",
     "good",
     "by_program",
+    "per_step",
+    "compares_jobs",
 )
 _GENERAL = (
     "gpu step iteration iter update score result metric long big small large number took take taken report reported "
@@ -246,7 +251,7 @@ def _values_under(subject: Subject, question: Question, event: int, name: str) -
 
 # How a line says which step it is about: "step=44", "[15]", "round 30:", "epoch 0 batch 27/40"
 COUNTED = re.compile(
-    r"\b(global_step|step|iteration|iter|it|round|batch|update|upd|epoch|u|n)[\"']?\s{0,3}[=:#]?\s{0,8}0{0,6}([0-9]{1,9})\b"
+    r"\b(global_step|step|iteration|iter|it|round|batch|update|upd|epoch|episode|ep|u|n)[\"']?\s{0,3}[=:#]?\s{0,8}0{0,6}([0-9]{1,9})\b(?!\.[0-9])"
     r"|(?<=\])\s{0,2}(\[)([0-9]{1,9})\]",
     re.IGNORECASE,
 )
