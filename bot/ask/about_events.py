@@ -139,7 +139,9 @@ _BY_LAUNCHER = re.compile(rb"closing signal SIG(?:TERM|KILL)|\bkilling subproces
 _OTHERS = ("other", "rest", "sigterm", "everyone", "remain")
 BY_NOBODY = "No log tells by whom"
 _ORDERED_BY = ("who", "stop", "cancel", "limit")
-_NAMES_ORDERER = re.compile(r"\bby (?:user|uid|root|job|pod|administrator)\b|due to|time ?limit|\buid[ =]", re.IGNORECASE)
+_NAMES_ORDERER = re.compile(
+    r"\bby (?:user|uid|root|job|pod|administrator)\b|due to|time ?limit|\buid[ =]", re.IGNORECASE
+)
 _ORDERED = re.compile(rb"\bcancel(?:l?ed|l?ing)\b|\btime limit\b|\bpreempt(?:ed|ing)\b", re.IGNORECASE)
 _KILLS = re.compile(
     r"kill|signal|sig(?:term|kill|segv|abrt|int)|exit|cancel|time limit|preempt|out of memory|oom|terminat|died|abort",

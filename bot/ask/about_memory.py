@@ -19,6 +19,7 @@ _CUDA = re.compile(
     rb"(?:[^\n]{0,80}?allocated memory ([0-9.]{1,12} [KMGT]?i?B) is allocated by PyTorch)?"
 )
 
+
 def memory(subject: Subject, question: Question) -> Lines | None:
     """How much memory was used, free and asked for when it ran out; None where no line reports it or it is not asked."""
     if not asks(question, "how_much") or asks(question, "compares_jobs") or question.iterations:
@@ -31,7 +32,9 @@ def memory(subject: Subject, question: Question) -> Lines | None:
 def _cuda_report(subject: Subject, question: Question) -> Lines:
     """What CUDA's allocator reports, of who is named where that one does."""
     rank, node = next(iter(question.ranks), None), next(iter(question.nodes), None)
-    found = seek(subject.parsed, [_CUDA], "a report of CUDA's allocator", node=None if rank is not None else node, rank=rank)
+    found = seek(
+        subject.parsed, [_CUDA], "a report of CUDA's allocator", node=None if rank is not None else node, rank=rank
+    )
     match = _CUDA.search(found.lines[0].text.encode()) if found.lines else None
     if match is None:
         return []

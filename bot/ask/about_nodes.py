@@ -147,21 +147,31 @@ def _of_one(subject: Subject, unit: str) -> list[str]:
     peers = [event for event in diagnosis.events if unit in event.nodes and event.role is not Role.BENIGN]
     first = f"the first suspect is {diagnosis.nodes[0].node}" if diagnosis.nodes else wording.SCOPE[diagnosis.scope]
     beside = [why for why in diagnosis.why if unit in why]
-    says = f"{unit} is not the first suspect, but: {joined(*beside)}" if beside else f"{unit} is not suspected: {first}."
+    says = (
+        f"{unit} is not the first suspect, but: {joined(*beside)}" if beside else f"{unit} is not suspected: {first}."
+    )
     sentences = [cited(says, *(node.id for node in diagnosis.nodes[:1]))]
     for event in peers[:1]:
         alone = len(event.nodes) == 1
         share = "it alone logged" if alone else f"it is one of {len(event.nodes):,} nodes that logged"
         lead = subject.leading
         late = _after(event, lead) if lead is not None else ""
-        sentences.insert(0 if late and alone else 1, cited(f"Of the evidence {share} {event.id}{late or f': {wording.ROLE[event.role]}'}.", event.id))
+        sentences.insert(
+            0 if late and alone else 1,
+            cited(f"Of the evidence {share} {event.id}{late or f': {wording.ROLE[event.role]}'}.", event.id),
+        )
     found = job_lookup.of_node(subject.parsed, unit)
     return [*sentences, cited(found.says), *quoted(found, 1)]
 
 
 def _after(event: EventEvidence, lead: EventEvidence) -> str:
     """That a piece of evidence came after what leads and so did not begin it; empty where it did not."""
-    if event is lead or event.first_time is None or lead.first_time is None or event.first_time <= lead.first_time + SECOND:
+    if (
+        event is lead
+        or event.first_time is None
+        or lead.first_time is None
+        or event.first_time <= lead.first_time + SECOND
+    ):
         return ""
     return f", {duration((event.first_time - lead.first_time) / SECOND)} after {lead.id}, so it did not begin it"
 

@@ -12,6 +12,7 @@ import numpy as np
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import yes_or_no
 from bot.text import wording
 from bot.text.harmless import shorten
 from core.answer.job_lookup import found_rows
@@ -33,6 +34,9 @@ _IMAGE = re.compile(
 )
 _ASKS_IMAGE = re.compile(
     r"\b(?:which|what|welche\w?) (?:\w{1,12} )?(?:images?|containers?)\b(?! pull)|\b(?:image|container) (?:tag|name|version|image)\b"
+)
+_ASKS_MACHINE = re.compile(
+    r"\b(?:which|what|welche\w{0,2}) (?:\w{1,12} )?(?:machine|node|host|server|vm|instance|maschine|knoten)\b.{0,40}\b(?:on|run\w{0,4}|placed|assigned|auf|lief)\b"
 )
 _OF_IMAGE = re.compile(rb"\bimag(?:e|ing)|\bpull", re.IGNORECASE)
 # What a question is about, and the reasons and messages that tell of it; what comes after it when it went well
@@ -67,10 +71,17 @@ class PlatformEvent:
 
 def platform(subject: Subject, question: Question) -> Lines | None:
     """What the events of an object say; None where there are none, or none of what is asked for."""
-    if asked := _image_asked(question):
-        return _images(subject) if asked else None
+    if _image_asked(question):
+        return _images(subject)
+    if _ASKS_MACHINE.search(question.text.casefold()):
+        known = {node: machine for node in question.nodes if (machine := machine_of(subject, node))}
+        return (
+            [cited(f"{'; '.join(f'{node} ran on {machine}' for node, machine in known.items())}.")] if known else None
+        )
     every = events(subject.parsed)
-    about = next((item for item in _ABOUT if item[0].search(question.plain) or item[0].search(question.text.casefold())), None)
+    about = next(
+        (item for item in _ABOUT if item[0].search(question.plain) or item[0].search(question.text.casefold())), None
+    )
     if not every or about is None:
         return None
     general = about[1].pattern and not (question.nodes or question.ranks)
@@ -80,18 +91,28 @@ def platform(subject: Subject, question: Question) -> Lines | None:
     ]
     if not warnings:
         told = [event for event in mine if about[1].pattern and about[1].search(f"{event.reason} {event.message}")]
-        return [cited(f"{told[-1].name}: {told[-1].reason}, {_message(told[-1])}."), *_shown(subject, told[-1])] if told else None
+        if not told:
+            return None
+        yes = "Yes, " if yes_or_no(question) and told[-1].reason in about[2] else ""
+        return [cited(f"{yes}{told[-1].name}: {told[-1].reason}, {_message(told[-1])}."), *_shown(subject, told[-1])]
     first = max(warnings, key=lambda event: len(event.message))
     later = [event for event in mine if event.row > first.row and event.name == first.name and event.reason in about[2]]
     says = f"{first.name}: {first.reason}, {_message(first)}"
-    if first.name in subject.parsed.nodes and (machine := machine_of(subject, first.name)):
+    placed = first.reason != "FailedScheduling" and first.name in subject.parsed.nodes
+    if placed and (machine := machine_of(subject, first.name)):
         says += f"; its machine is {machine}"
     went = f"It went well afterwards: {later[-1].reason}, {_message(later[-1])}." if later else ""
     others = [event for event in warnings if event.reason != first.reason]
     more = f"Also of it: {'; '.join(dict.fromkeys(f'{event.reason}, {shorten(event.message, 120)}' for event in others[-2:]))}."
     lead = subject.leading
     failed = cited(f"What failed: {lower(subject.diagnosis.headline)}.", *([lead.id] if lead else []))
-    return [cited(f"{says}."), *([went] if went else []), *([cited(more)] if others else []), *_shown(subject, first), failed]
+    return [
+        cited(f"{says}."),
+        *([went] if went else []),
+        *([cited(more)] if others else []),
+        *_shown(subject, first),
+        failed,
+    ]
 
 
 def unplaced(subject: Subject) -> list[str]:
@@ -108,7 +129,9 @@ def machine_of(subject: Subject, pod: str) -> str:
     known = [value[pod] for value in extra.values() if isinstance(value, Mapping) and isinstance(value.get(pod), str)]
     if known:
         return str(known[0])
-    assigned = [match[1] for event in events(subject.parsed) if event.name == pod and (match := _ASSIGNED.search(event.message))]
+    assigned = [
+        match[1] for event in events(subject.parsed) if event.name == pod and (match := _ASSIGNED.search(event.message))
+    ]
     return assigned[-1] if assigned else ""
 
 

@@ -64,7 +64,7 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
 
 def trouble(subject: Subject, question: Question) -> Lines | None:
     """Whether something that is named did harm, and whether the job ended well; None where neither is asked."""
-    well = _ended_well(subject) if asks(question, "finished") else ""
+    well = _ended_well(subject) if asks(question, "finished") and not asks(question, "compares_jobs") else ""
     if not well and not (asks(question, "harm") and yes_or_no(question)):
         return None
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
@@ -141,7 +141,9 @@ def _grounds_of_event(subject: Subject, event: EventEvidence) -> list[str]:
         found.append(f"it was got over: “{wording.without_clock(after.text.strip())[:160]}”")
     times = event.first_time, lead.first_time if lead else None
     if found and times[0] is not None and times[1] is not None and times[0] > times[1] + SECOND:
-        found.append(f"it came {duration((times[0] - times[1]) / SECOND)} after {lead.id if lead else 'the first sign'}")
+        found.append(
+            f"it came {duration((times[0] - times[1]) / SECOND)} after {lead.id if lead else 'the first sign'}"
+        )
     return found
 
 
@@ -170,7 +172,9 @@ def recovered(subject: Subject, line: Line) -> Line | None:
 
 
 AFTERWARDS = 30  # lines after a complaint in which a program that tries again says that it went well
-_THING = re.compile(r"(?<![\w./-])(?=[\w./:-]{0,80}[0-9])[A-Za-z][\w./:-]{3,80}\w")  # a name with a digit: a shard, a host
+_THING = re.compile(
+    r"(?<![\w./-])(?=[\w./:-]{0,80}[0-9])[A-Za-z][\w./:-]{3,80}\w"
+)  # a name with a digit: a shard, a host
 NEXT, ALIKE = 3, 2  # without such a name: lines after it, and words that both have
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{1,30}")
 _LEVELS = frozenset("info warn warning error debug critical fatal".split())

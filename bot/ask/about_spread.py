@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 from bot.ask.about_nodes import named_units
 from bot.ask.about_topics import topic_of, topics
 from bot.ask.question import Question
@@ -17,12 +19,17 @@ from core.model import EventEvidence, Role, Scope
 from core.naming import natural
 
 SECOND = 1_000_000
-_TROUBLED = re.compile(r"\b(?:issues?|problems?|troubles?|errors?|faults?|fail\w{0,4}|complain\w{0,3}|broken|probleme?|fehler)\b|问题|故障")
+_TROUBLED = re.compile(
+    r"\b(?:issues?|problems?|troubles?|errors?|faults?|fail\w{0,4}|down|lost|flap\w{0,4}|complain\w{0,3}|broken|probleme?|fehler)\b|问题|故障"
+)
 _DEVICES = (
     (re.compile(r"\b(?:gpus?|cards?|accelerators?|devices?)\b"), ("ecc", "xid", "gpu")),
     (re.compile(r"\b(?:disks?|drives?|storage|filesystem)\b"), ("disk", "storage")),
     (re.compile(r"\b(?:links?|nics?|ports?|cables?|network)\b"), ("network",)),
-    (re.compile(r"\b(?:nodes?|machines?|hosts?|box|nodename)\b"), ("ecc", "xid", "gpu", "storage", "network", "thermal")),
+    (
+        re.compile(r"\b(?:nodes?|machines?|hosts?|box|nodename)\b"),
+        ("ecc", "xid", "gpu", "storage", "network", "thermal"),
+    ),
 )
 
 
@@ -47,7 +54,9 @@ def spread(subject: Subject, question: Question) -> Lines | None:
         says = says or f"{len(nodes):,} of {total:,} nodes logged it: {who}"
     server = " No log here is a server's own, so whether the server itself was down is not told."
     lines = [cited(f"{says}.{server if question.says('server') else ''}", event.id)]
-    failed = cited(f"The diagnosis: {lower(subject.diagnosis.headline)}.", *([subject.leading.id] if subject.leading else []))
+    failed = cited(
+        f"The diagnosis: {lower(subject.diagnosis.headline)}.", *([subject.leading.id] if subject.leading else [])
+    )
     return [*lines, cited(subject.sentence_of(event), event.id), failed]
 
 
@@ -64,14 +73,22 @@ def of_node(subject: Subject, question: Question) -> Lines | None:
         first = f"Yes: {unit} is {'the first suspect' if not place else 'suspected too'}: {lower(suspect.because)}."
         ids = (suspect.id,)
     elif any(event.role is Role.ROOT for event in own):
-        first, ids = f"Yes, but nothing points to {unit} alone: {lower(diagnosis.headline)}.", tuple(event.id for event in own[:2])
+        first, ids = (
+            f"Yes, but nothing points to {unit} alone: {lower(diagnosis.headline)}.",
+            tuple(event.id for event in own[:2]),
+        )
     elif own:
         first = f"Not of its own by what the logs tell: what {unit} logged follows from the fault ({lower(diagnosis.headline)})."
         ids = tuple(event.id for event in own[:2])
     else:
         first, ids = f"Nothing of {unit} is among the evidence.", ()
     found = job_lookup.of_node(subject.parsed, unit)
-    return [cited(first, *ids), *(cited(subject.sentence_of(event), event.id) for event in own[:1]), cited(found.says), *quoted(found, 2)]
+    return [
+        cited(first, *ids),
+        *(cited(subject.sentence_of(event), event.id) for event in own[:1]),
+        cited(found.says),
+        *quoted(found, 2),
+    ]
 
 
 def order_of_ends(subject: Subject, question: Question) -> Lines | None:
@@ -97,7 +114,10 @@ def order_of_ends(subject: Subject, question: Question) -> Lines | None:
     near = " Clocks of nodes may differ by a second." if ordered[1][1][0] - ordered[0][1][0] < SECOND else ""
     return [
         cited(f"By the first complaint of each: {listed}{more}.{near}", first.id),
-        *(cited(subject.sentence_of(event), event.id) for event in dict.fromkeys(event for _, (_, event) in ordered[:3])),
+        *(
+            cited(subject.sentence_of(event), event.id)
+            for event in dict.fromkeys(event for _, (_, event) in ordered[:3])
+        ),
     ]
 
 
@@ -112,14 +132,22 @@ def earlier(subject: Subject, question: Question) -> Lines | None:
     if not names or sign is None:
         return None
     pattern = re.compile(b"|".join(topics()[name].pattern.pattern for name in names), re.IGNORECASE)
-    rows, _ = matching(parsed, [pattern], node=node)
+    named, _ = matching(parsed, [pattern], node=node)
+    rows = job_lookup.complaints(parsed.table, np.array(named, np.intp)).tolist() if named else []
     before = [row for row in rows if parsed.table.time[row] != NO_TIME and int(parsed.table.time[row]) < sign - SECOND]
     if not before:
-        return None
+        if not rows:
+            return None
+        none = f"No line{f' of {node}' if node else ''} from before the first sign at {clock(sign)} tells of it"
+        return [cited(f"{none}; the first that does:"), *quoted(job_lookup.found_rows(parsed, "", rows[:1]), 1)]
     found = job_lookup.found_rows(parsed, "", before)
     of = f" of {node}" if node else ""
     says = f"Yes, by the logs of this job: {wording.counted(len(before), 'line')}{of} from before the first sign at {clock(sign)} may tell of it"
-    return [cited(f"{says}."), *quoted(found, 3), cited("What other jobs had is not in these logs; ask “has this happened before?”.")]
+    return [
+        cited(f"{says}."),
+        *quoted(found, 3),
+        cited("What other jobs had is not in these logs; ask “has this happened before?”."),
+    ]
 
 
 def _text(event: EventEvidence) -> str:

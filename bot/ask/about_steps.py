@@ -1,12 +1,16 @@
 """Answers about what to do: the next step, whether a restart is safe, what is lost since the last checkpoint."""
 
+import re
+
 from bot.ask.about_platform import unplaced
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.savings import INTERVAL, LOADED, Savings, begun, savings
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import asks, yes_or_no
 from bot.note.claim import ClaimUse
 from bot.text import wording
+from core.answer.job_lookup import LookResult
 from core.answer.search import seek, tell
 from core.history.attempt import Attempt
 from core.history.job_attempts import attempts_of
@@ -121,6 +125,31 @@ def _named(step: int, last: int) -> str:
         return f"{says}, more than the last complete iteration, {last:,}: nothing is lost if that checkpoint is whole."
     lacks = wording.counted(last - step, "iteration")
     return f"{says}; the job came to iteration {last:,}, so {lacks} must be computed again if that checkpoint is whole."
+
+
+def saved(subject: Subject, question: Question) -> Lines | None:
+    """Whether it was saved, at the step that is named; None where that is not asked or no line reports a saving."""
+    if not (asks(question, "saved_well") and yes_or_no(question)):
+        return None
+    found = savings(subject)
+    steps = [str(step) for step in question.iterations]
+    at = [
+        place
+        for place, line in enumerate(found.found.lines)
+        if any(re.search(rf"(?<![0-9]){step}(?![0-9])", line.text) for step in steps)
+    ]
+    if not found.found.lines or (steps and not at):
+        return None
+    place = at[0] if at else 0
+    one = LookResult("", *((column[place],) for column in (found.found.lines, found.found.who, found.found.clock)))
+    says = f"Yes, a line reports that {f'step {steps[0]} was saved' if at else 'it was saved'}"
+    doubt = (
+        " It failed in the stage of saving, so the last one is doubtful."
+        if subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
+        else ""
+    )
+    since = lost(subject, question)[:1] if subject.diagnosis.scope is not Scope.NONE else ()
+    return [cited(f"{says}.{doubt}"), *quoted(one, 1), *since]
 
 
 def _failed_first(subject: Subject, steps: tuple[int, ...], last: int | None) -> str:

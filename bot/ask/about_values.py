@@ -97,6 +97,8 @@ def _wants_value(question: Question) -> bool:
         return False
     if Wanted.WHO in wanted(question)[:1] and not any(asks(question, way) for way in ("extreme", "first", "slower")):
         return False  # "which worker has bad ram" asks for a name
+    if Wanted.WHEN in wanted(question)[:1]:
+        return False
     if asks_course(question):
         return True
     if any(asks(question, way) for way in ("rises", "moves", "extreme")) or _IDENTIFIER.search(question.text):
@@ -169,7 +171,7 @@ def _numbers(subject: Subject, question: Question, name: str, by_who: dict[str, 
     if asks(question, "mean") or (asks(question, "each") and len(every) > len(by_who) > 1):
         return [_middle(question, name, by_who)]
     if asks(question, "extreme"):
-        which, item = "lowest" if asks(question, "lowest") else "highest", _shown(question, every)
+        which, item = "lowest" if _asks_lowest(question, name) else "highest", _shown(question, every)
         return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
     if asks(question, "rises") and (rise := _rise(subject, name, by_who)):
         return [rise, *_course(subject, question, name, by_who)]
@@ -259,12 +261,26 @@ def _change(mine: list[FoundValue]) -> float:
 def _shown(question: Question, chosen: list[FoundValue]) -> FoundValue:
     """The one of them that is asked for: the highest, the first, of who is named; else the last."""
     if asks(question, "extreme") and all(item.named.number is not None for item in chosen):
-        extreme = min if asks(question, "lowest") else max
+        extreme = min if _asks_lowest(question, chosen[0].named.name) else max
         return extreme(chosen, key=lambda item: item.named.number or 0.0)
     if asks(question, "first"):
         return chosen[0]
     named = [item for item in chosen if any(item.who.endswith(node) for node in question.nodes)]
     return (named or chosen)[-1]
+
+
+def _asks_lowest(question: Question, name: str) -> bool:
+    """Whether the lowest is asked for; the best of a loss is its lowest, the worst its highest."""
+    text = question.text.casefold()
+    if re.search(r"\b(?:best|worst|beste\w?|schlechteste\w?)\b", text):
+        return bool(_LESS_IS_BETTER.search(name)) is not bool(re.search(r"\bworst|schlechtest", text))
+    return asks(question, "lowest")
+
+
+# What is better when it is less: losses, error rates and times
+_LESS_IS_BETTER = re.compile(
+    r"loss|err|ppl|perplexity|\bw?er\b|\bcer\b|rmse|mae|mse|nll|time|latency|ms\b|fid", re.IGNORECASE
+)
 
 
 def _by(item: FoundValue) -> str:

@@ -32,7 +32,7 @@ from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same
 from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
-from bot.ask.wanted_value import asks, asks_if_cause
+from bot.ask.wanted_value import asks, asks_if_cause, yes_or_no
 from bot.chat.model import ChatModel, Usage
 
 _NOTHING = Usage()
@@ -50,7 +50,7 @@ _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|sh
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
     "ticket": "ticket", "own_code": "own_code", "slow_since": "numbers", "alive": "hung", "any_other": "others",
-    "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
+    "bad_one": "suspect", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
 }  # fmt: skip
 _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
@@ -126,15 +126,17 @@ class AnsweredPart:
 
 def _parts(asked: Question, subject: Subject, read: Callable[[str], Question]) -> list[Question]:
     """The questions in a question; of a list as "final loss and eval score" only where lines tell a value of each."""
-    parts = parts_of(asked, read)
+    parts = [] if asks(asked, "ended_order") else parts_of(asked, read)  # "who first and who then" is one question
     if not parts and not _of_way(asked):
         listed = listed_of(asked, read)
         values = [_values(Picker(subject, part)) for part in listed]
-        told = bool(values) and all(
-            value or (at and begins_as_question(part.text)) for at, (part, value) in enumerate(zip(listed, values, strict=True))
-        )
-        apart = len({tuple(value) for value in values}) == len(values)
-        parts = listed if told and apart and all(map(_is_short, listed[:-1])) else [asked]
+        pairs = list(zip(listed, values, strict=True))
+        told = [part for at, (part, value) in enumerate(pairs) if value or (at and begins_as_question(part.text))]
+        apart = len({tuple(value) for value in values if value}) == len([value for value in values if value])
+        whole = (
+            len(told) == len(listed) or len(told) > 1
+        )  # of three the steps themselves have no value: "loss and epoch"
+        parts = told if told[1:] and whole and apart and all(map(_is_short, listed[:-1])) else [asked]
     parts = parts or [asked]
     rest = [
         node
@@ -165,6 +167,10 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
     Args:
         clause: what is asked behind a statement, which may tell better than the whole what is wanted.
     """
+    if other := _of_other_job(subject, asked):
+        there, question = other
+        part = _part(question, there, learnt, None)
+        return replace(part, lines=[f"{there.parsed.job.id}: {part.lines[0]}", *part.lines[1:]])
     name, lines = direct(subject, asked)
     if lines:
         return AnsweredPart(lines, (name,))
@@ -182,6 +188,15 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
     top = guesses[0].intent if guesses[0].margin >= SURE else ""
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
     return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
+
+
+def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question] | None:
+    """The other job that a question is about alone, and what is asked of it; None where it compares or names none."""
+    if len(asked.jobs) != 1 or asks(asked, "with_job") or asked.nodes or asked.ranks or not yes_or_no(asked):
+        return None
+    there = subject.beside.subject(asked.jobs[0])
+    text = re.sub(rf"\W?{re.escape(asked.jobs[0])}\W?", " ", asked.text, flags=re.IGNORECASE)
+    return (there, read_question(text, there.parsed.nodes, (), there.parsed.job.id)) if there is not None else None
 
 
 def _joined(parts: Sequence[AnsweredPart]) -> AnsweredPart:
@@ -209,7 +224,7 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         new = [line for line in lines if line not in sentences]
         sentences = [*sentences[: _FIRST if new else MAX_ANSWER_LINES], *new]
         intents.append(intent)
-        if len(intents) == _TWO or intent in BY_WAY or (intent == "harmless" and asked.quoted):
+        if len(intents) == _TWO or intent in BY_WAY or intent == "around" or (intent == "harmless" and asked.quoted):
             break
     if sentences:
         sure = bool(way) or guesses[0].margin >= SURE
@@ -268,7 +283,7 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
         sentences = ANSWERS[intent][1](subject, asked) or []
         return sentences or presence(subject, asked)
     topic = topic_of(asked) if intent in _OF_TROUBLES else None
-    if topic is not None and topic.special:
+    if topic is not None and topic.special and not asks(asked, "by_whom"):
         found = presence(subject, asked) or []
         return found if intent == "ended" else [*(ANSWERS[intent][1](subject, asked) or [])[:2], *found]
     return ANSWERS[intent][1](subject, asked)

@@ -44,7 +44,8 @@ def completed(
         return list(sentences)[:MAX_ANSWER_LINES]
     picker = Picker(subject, question)
     kinds = [kind for kind in wanted(question) if not holds(subject, kind, sentences[:2])]
-    kinds = [] if asks(question, "by_whom") else kinds  # who did it is told, or that no log tells it
+    nobody = intents[0] in ("suspect", "drain") and subject.diagnosis.scope is not Scope.NODE
+    kinds = [] if asks(question, "by_whom") or nobody else kinds  # who it is is told, or that no log tells it
     instead = picker.holding(kinds[0])[:1] if kinds else []
     whole = any(intent in _WHOLE for intent in intents)
     beside = (

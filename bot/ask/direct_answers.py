@@ -10,6 +10,7 @@ from bot.ask.about_memory import memory
 from bot.ask.about_platform import platform
 from bot.ask.about_relation import trouble
 from bot.ask.about_spread import earlier, of_node, order_of_ends, spread
+from bot.ask.about_steps import saved
 from bot.ask.durations import estimate
 from bot.ask.exact_settings import exact_settings
 from bot.ask.intents import Answer
@@ -20,6 +21,7 @@ from bot.ask.subject import Subject
 READERS: Mapping[str, Answer] = {
     "codes": codes,
     "estimate": estimate,
+    "saved": saved,
     "earlier": earlier,
     "trouble": trouble,
     "platform": platform,

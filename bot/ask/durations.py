@@ -72,7 +72,10 @@ def estimate(subject: Subject, question: Question) -> Lines | None:
     if not each or (last is not None and number <= last):  # of those that were done the clocks tell
         return None
     says = f"About {duration(each * number)} for {number:,} iterations, at its pace of {duration(each)} an iteration with all pauses"
-    return [cited(f"{says}; starting up and a margin come on top."), cited("The logs do not tell what the scheduler allows.")]
+    return [
+        cited(f"{says}; starting up and a margin come on top."),
+        cited("The logs do not tell what the scheduler allows."),
+    ]
 
 
 def _each(subject: Subject) -> float:
@@ -85,8 +88,12 @@ def _each(subject: Subject) -> float:
     return spent / done if done > 0 and spent > 0 else 0.0
 
 
-_SO_MANY = re.compile(r"\b([0-9][0-9,]{1,10})\s?(?:its?|iters?|iterations?|steps?|updates?|rounds?|schritte)\b", re.IGNORECASE)
-_HOW_LONG = re.compile(r"\bhow long\b|\bwall ?time\b|\bhow much time\b|\btime limit\b|\bwould .{0,40}take\b|wie lange|多久|多长时间")
+_SO_MANY = re.compile(
+    r"\b([0-9][0-9,]{1,10})\s?(?:its?|iters?|iterations?|steps?|updates?|rounds?|schritte)\b", re.IGNORECASE
+)
+_HOW_LONG = re.compile(
+    r"\bhow long\b|\bwall ?time\b|\bhow much time\b|\btime limit\b|\bwould .{0,40}take\b|wie lange|多久|多长时间"
+)
 
 
 def _spans(picker: Picker) -> list[Span]:

@@ -67,7 +67,9 @@ def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
     for place, (score, event, name) in enumerate(names):
         if score < enough:
             return []
-        chosen = _values_under(picker.subject, picker.question, event, name)
+        kinds = [kind for near, kind, other in names if other == name and near >= score - NARROW][:MAX_ALIKE]
+        chosen = [item for kind in kinds for item in _values_under(picker.subject, picker.question, kind, name)]
+        chosen.sort(key=lambda item: (int(picker.subject.parsed.table.time[item.row]), item.row))
         same_all = varies and len({item.named.value for item in chosen}) < 2  # which has no highest and no course
         if same_all and place + 1 < len(names) and names[place + 1][0] >= enough:
             continue
@@ -106,9 +108,15 @@ def _may_be(question: Question, named: NamedValue) -> bool:
     counts = named.number is not None or not is_number
     if "://" in named.value and not _URL.search(question.text):  # a page to read, which no question asks for
         return False
+    if _OF_SOURCE.search(named.name):  # "ProcessGroupNCCL.cpp:1662" is a place in a program
+        return False
+    if Wanted.HOW_MANY in wanted(question) and "=memory" in terms_of(question.plain):
+        counts = counts and ("=memory" in named.terms or _BYTES.search(named.value) is not None)
     return counts and not _STEPS & set(same(stem_of(named.name.split(" ")[-1].casefold())))
 
 
+_OF_SOURCE = re.compile(r"\.(?:cpp|cc|c|h|py|rs|go|java|cu)$")
+_BYTES = re.compile(r"[0-9] ?(?:[kmgt]i?b?|bytes)$", re.IGNORECASE)
 _URL = re.compile(r"\b(?:ur[li]s?|link|address|endpoint|bucket|where|path|proxy|s3)\b", re.IGNORECASE)
 _STEPS = frozenset(["=iteration", "epoch", "lineno", "line", "proc", "it"])  # what a line counts or numbers
 

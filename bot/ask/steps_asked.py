@@ -18,7 +18,9 @@ from core.logs.lines import NO_TIME
 MAX_STEPS = 6  # steps that are told one by one
 MAX_LISTED = 12  # values of a course that are told one by one
 MAX_SPEAKERS = 4  # at one step
-_COUNTER = r"(?:iterations?|iters?|its?|steps?|updates?|upd|rounds?|batch(?:es)?|epochs?|ep|episodes?|schritt\w?|runde\w?)"
+_COUNTER = (
+    r"(?:iterations?|iters?|its?|steps?|updates?|upd|rounds?|batch(?:es)?|epochs?|ep|episodes?|schritt\w?|runde\w?)"
+)
 _NUMBER = r"#?[0-9]{1,9}\b(?!\s?(?:%|m?s\b|[kmgt]i?b\b|min|[.:][0-9]))"
 _STEPS = re.compile(
     rf"(?:\b{_COUNTER}|@|\bat|\bbei|\bin)\s{{0,2}}(?:{_COUNTER}\s{{0,2}})?({_NUMBER}"
