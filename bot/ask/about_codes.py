@@ -28,6 +28,10 @@ MAX_LISTED = 4  # groups of ranks that are told apart
 TERSE = 7  # words of a question that is hardly more than the code: "status=12 vendor err 129 ???"
 # torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (2.4 and later), the watchdog's report
 _WORKS = re.compile(rb"last enqueued work:? {0,2}(-?[0-9]{1,12}), last completed work:? {0,2}(-?[0-9]{1,12})")
+_OF_WORKS = (
+    "Of each process group the watchdog tells the number of the last collective that was put into its queue (enqueued) "
+    "and of the last that finished (completed)."
+)
 _ASKS_WORKS = re.compile(r"last (?:enqueued|completed)(?: nccl)? work|\benqueued\b.{0,60}\bcompleted\b", re.IGNORECASE)
 
 
@@ -109,18 +113,14 @@ def _works(subject: Subject) -> Lines:
             first.setdefault(works, row)
     if not by_works:
         return []
-    sentences = [
-        "Of each process group the watchdog tells the number of the last collective that was put into the queue (enqueued) "
-        "and of the last that finished (completed); the next one is where the rank hung."
-    ]
     groups = sorted(by_works.items(), key=lambda item: (item[0][1], item[0]))
     who = [
-        f"{_ranks(names)} finished {done:,} of {put:,} put into the queue, so {done + 1:,} is the first that did not finish"
+        f"{_ranks(names)} finished {done:,} of {put:,} that were enqueued, so {done + 1:,} is the first that hung"
         for (put, done), names in groups[:MAX_LISTED]
     ]
     same = "; all say the same, which points to nobody alone" if len(groups) == 1 and len(groups[0][1]) > 1 else ""
     shown = found_rows(parsed, "", [first[groups[0][0]]])
-    return [cited(f"{'; '.join(who)}{same}."), cited(sentences[0]), *quoted(shown, 1, _WORKS)]
+    return [cited(f"{'; '.join(who)}{same}."), cited(_OF_WORKS), *quoted(shown, 1, _WORKS)]
 
 
 def _ranks(names: set[str]) -> str:

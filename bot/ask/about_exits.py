@@ -152,8 +152,8 @@ def rank_of_process(subject: Subject, pid: str) -> int | None:
     return local
 
 
-# torch/distributed/elastic/multiprocessing/errors, srun's "task 3: Exited with exit code 1" (src/srun/libsrun/launch.c),
-# DeepSpeed's launcher/launch.py
+# torch/distributed/elastic/multiprocessing/errors, srun's "task 3: Exited with exit code 1", DeepSpeed's
+# launcher/launch.py
 _REPORTED = re.compile(
     rb"\bexitcode\s{0,4}: {0,2}(-?[0-9]{1,3}) \(pid: ([0-9]{1,10})\)"
     rb"|\berror: ([\w.-]{1,80}): tasks? ([0-9,-]{1,60}): Exited with exit code ([0-9]{1,3})"

@@ -21,7 +21,7 @@ _CUDA = re.compile(
 
 
 def memory(subject: Subject, question: Question) -> Lines | None:
-    """How much memory was used, free and asked for when it ran out; None where no line reports it or it is not asked."""
+    """How much memory was used, free and asked for when it ran out; None where no line tells or nobody asks."""
     if not asks(question, "how_much") or asks(question, "compares_jobs") or question.iterations:
         return None
     if not terms_of(question.text) & {"=memory"}:

@@ -13,7 +13,6 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import yes_or_no
-from bot.text import wording
 from bot.text.harmless import shorten
 from core.answer.job_lookup import found_rows
 from core.answer.search import matching, seek
@@ -33,10 +32,12 @@ _IMAGE = re.compile(
     rb"(?<![\w./-])(?:[\w-]{1,60}(?:\.[\w-]{1,60}){1,6}(?::[0-9]{2,5})?|localhost(?::[0-9]{2,5})?)(?:/[\w.-]{1,80}){1,6}:[\w][\w.-]{0,80}"
 )
 _ASKS_IMAGE = re.compile(
-    r"\b(?:which|what|welche\w?) (?:\w{1,12} )?(?:images?|containers?)\b(?! pull)|\b(?:image|container) (?:tag|name|version|image)\b"
+    r"\b(?:which|what|welche\w?) (?:\w{1,12} )?(?:images?|containers?)\b(?! pull)"
+    r"|\b(?:image|container) (?:tag|name|version|image)\b"
 )
 _ASKS_MACHINE = re.compile(
-    r"\b(?:which|what|welche\w{0,2}) (?:\w{1,12} )?(?:machine|node|host|server|vm|instance|maschine|knoten)\b.{0,40}\b(?:on|run\w{0,4}|placed|assigned|auf|lief)\b"
+    r"\b(?:which|what|welche\w{0,2}) (?:\w{1,12} )?(?:machine|node|host|server|vm|instance|maschine|knoten)\b"
+    r".{0,40}\b(?:on|run\w{0,4}|placed|assigned|auf|lief)\b"
 )
 _OF_IMAGE = re.compile(rb"\bimag(?:e|ing)|\bpull", re.IGNORECASE)
 # What a question is about, and the reasons and messages that tell of it; what comes after it when it went well
@@ -103,7 +104,8 @@ def platform(subject: Subject, question: Question) -> Lines | None:
         says += f"; its machine is {machine}"
     went = f"It went well afterwards: {later[-1].reason}, {_message(later[-1])}." if later else ""
     others = [event for event in warnings if event.reason != first.reason]
-    more = f"Also of it: {'; '.join(dict.fromkeys(f'{event.reason}, {shorten(event.message, 120)}' for event in others[-2:]))}."
+    also = dict.fromkeys(f"{event.reason}, {shorten(event.message, 120)}" for event in others[-2:])
+    more = f"Also of it: {'; '.join(also)}."
     lead = subject.leading
     failed = cited(f"What failed: {lower(subject.diagnosis.headline)}.", *([lead.id] if lead else []))
     return [

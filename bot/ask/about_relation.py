@@ -64,13 +64,13 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
 
 def trouble(subject: Subject, question: Question) -> Lines | None:
     """Whether something that is named did harm, and whether the job ended well; None where neither is asked."""
+    if question.ids:
+        return None
     well = _ended_well(subject) if asks(question, "finished") and not asks(question, "compares_jobs") else ""
     if not well and not (asks(question, "harm") and yes_or_no(question)):
         return None
-    events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
-    meant = LookResult("") if events else _trouble_lines(subject, question)
-    lines = [line for event in events[:1] for line in _of_event(subject, question, event)]
-    lines += _of_lines(subject, question, meant) if meant.lines else []
+    meant = _trouble_lines(subject, question)
+    lines = _of_lines(subject, question, meant) if meant.lines else []
     if not well:
         return lines or None
     return [cited(well), *(line for line in lines if not line.startswith("What failed"))]
@@ -85,7 +85,7 @@ def _ended_well(subject: Subject) -> str:
         return f"No: {lower(diagnosis.headline)}.{beside}"
     if diagnosis.scope is Scope.NONE:
         done = status in ("", Status.COMPLETED)
-        return f"{'Yes' if done else 'It did not come to its end, but nothing broke'}: {lower(diagnosis.headline)}.{beside}"
+        return f"{'Yes' if done else 'Not to its end, but nothing broke'}: {lower(diagnosis.headline)}.{beside}"
     return f"The logs do not tell: {lower(diagnosis.headline)}.{beside}"
 
 
@@ -177,7 +177,7 @@ _THING = re.compile(
 )  # a name with a digit: a shard, a host
 NEXT, ALIKE = 3, 2  # without such a name: lines after it, and words that both have
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{1,30}")
-_LEVELS = frozenset("info warn warning error debug critical fatal".split())
+_LEVELS = frozenset(["info", "warn", "warning", "error", "debug", "critical", "fatal"])
 _PLAIN_NUMBER = re.compile(r"[A-Za-z]?[0-9:.,]{1,30}")
 _WENT_WELL = re.compile(
     r"\b(?:ok|okay|succe\w{2,8}|recovered|reconnected|restored|resumed|pulled|mounted|started|link (?:is )?up)\b",

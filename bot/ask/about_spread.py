@@ -63,25 +63,22 @@ def spread(subject: Subject, question: Question) -> Lines | None:
 def of_node(subject: Subject, question: Question) -> Lines | None:
     """Whether who is named had trouble of its own; None where nobody is named or that is not asked."""
     units = named_units(subject, question)
-    if not units or not asks(question, "trouble_of") or (topic := topic_of(question)) and topic.special:
+    if not units or not asks(question, "trouble_of") or ((topic := topic_of(question)) and topic.special):
         return None
     diagnosis, unit = subject.diagnosis, units[0]
     own = [event for event in diagnosis.events if event.role is not Role.BENIGN and unit in event.nodes]
     place = next((at for at, node in enumerate(diagnosis.nodes) if node.node == unit), None)
+    ids = tuple(event.id for event in own[:2])
     if diagnosis.scope is Scope.NODE and place is not None:
-        suspect = diagnosis.nodes[place]
+        suspect, ids = diagnosis.nodes[place], (diagnosis.nodes[place].id,)
         first = f"Yes: {unit} is {'the first suspect' if not place else 'suspected too'}: {lower(suspect.because)}."
-        ids = (suspect.id,)
     elif any(event.role is Role.ROOT for event in own):
-        first, ids = (
-            f"Yes, but nothing points to {unit} alone: {lower(diagnosis.headline)}.",
-            tuple(event.id for event in own[:2]),
-        )
+        first = f"Yes, but nothing points to {unit} alone: {lower(diagnosis.headline)}."
     elif own:
-        first = f"Not of its own by what the logs tell: what {unit} logged follows from the fault ({lower(diagnosis.headline)})."
-        ids = tuple(event.id for event in own[:2])
+        follows = f"what {unit} logged follows from the fault ({lower(diagnosis.headline)})"
+        first = f"Not of its own by what the logs tell: {follows}."
     else:
-        first, ids = f"Nothing of {unit} is among the evidence.", ()
+        first = f"Nothing of {unit} is among the evidence."
     found = job_lookup.of_node(subject.parsed, unit)
     return [
         cited(first, *ids),
@@ -142,7 +139,8 @@ def earlier(subject: Subject, question: Question) -> Lines | None:
         return [cited(f"{none}; the first that does:"), *quoted(job_lookup.found_rows(parsed, "", rows[:1]), 1)]
     found = job_lookup.found_rows(parsed, "", before)
     of = f" of {node}" if node else ""
-    says = f"Yes, by the logs of this job: {wording.counted(len(before), 'line')}{of} from before the first sign at {clock(sign)} may tell of it"
+    many = f"{wording.counted(len(before), 'line')}{of} from before the first sign at {clock(sign)}"
+    says = f"Yes, by the logs of this job: {many} may tell of it"
     return [
         cited(f"{says}."),
         *quoted(found, 3),

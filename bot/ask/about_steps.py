@@ -141,7 +141,8 @@ def saved(subject: Subject, question: Question) -> Lines | None:
     if not found.found.lines or (steps and not at):
         return None
     place = at[0] if at else 0
-    one = LookResult("", *((column[place],) for column in (found.found.lines, found.found.who, found.found.clock)))
+    rows = found.found
+    one = LookResult("", rows.lines[place : place + 1], rows.who[place : place + 1], rows.clock[place : place + 1])
     says = f"Yes, a line reports that {f'step {steps[0]} was saved' if at else 'it was saved'}"
     doubt = (
         " It failed in the stage of saving, so the last one is doubtful."
@@ -157,7 +158,7 @@ def _failed_first(subject: Subject, steps: tuple[int, ...], last: int | None) ->
     if subject.diagnosis.stage is not Stage.CHECKPOINT_SAVING or last is None or len(steps) > 1:
         return ""
     every = wording.counted(last, "iteration")
-    return f"It failed while it saved, and no line tells of an earlier saving: all {every} are lost, as far as the logs tell."
+    return f"It failed while it saved, and no line tells of an earlier saving: all {every} are lost by these logs."
 
 
 _ONLY_BEGUN = "No line calls a checkpoint complete; lines tell only that a saving began"

@@ -231,7 +231,9 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         return completed(subject, asked, sentences, intents, sure=sure), tuple(intents)
     bare = guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE  # "lr": hardly a question, but a name
     if bare:
-        lines = told_values(Picker(subject, asked), ())
+        picker = Picker(subject, asked)
+        known = all(any(picker.often[term] for term in (word, *same(word))) for word in picker.words)
+        lines = told_values(picker, ()) if known else ()
         return (lines, (FACTS,)) if lines else ((), ())
     if not asked.quoted and (lines := from_facts(subject, asked)):
         return lines, (FACTS,)

@@ -71,7 +71,7 @@ def estimate(subject: Subject, question: Question) -> Lines | None:
     last = subject.parsed.iterations.last
     if not each or (last is not None and number <= last):  # of those that were done the clocks tell
         return None
-    says = f"About {duration(each * number)} for {number:,} iterations, at its pace of {duration(each)} an iteration with all pauses"
+    says = f"About {duration(each * number)} for {number:,} iterations, at its {duration(each)} each with all pauses"
     return [
         cited(f"{says}; starting up and a margin come on top."),
         cited("The logs do not tell what the scheduler allows."),

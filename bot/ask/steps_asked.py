@@ -24,7 +24,8 @@ _COUNTER = (
 _NUMBER = r"#?[0-9]{1,9}\b(?!\s?(?:%|m?s\b|[kmgt]i?b\b|min|[.:][0-9]))"
 _STEPS = re.compile(
     rf"(?:\b{_COUNTER}|@|\bat|\bbei|\bin)\s{{0,2}}(?:{_COUNTER}\s{{0,2}})?({_NUMBER}"
-    rf"(?:\s{{0,2}}(?:,|;|&|\+|/|and|und|or|oder|vs\.?|和|、)\s{{0,2}}(?:and |und )?(?:at |@ ?)?(?:{_COUNTER}\s{{1,2}})?{_NUMBER}){{1,5}})",
+    rf"(?:\s{{0,2}}(?:,|;|&|\+|/|and|und|or|oder|vs\.?|和|、)\s{{0,2}}(?:and |und )?(?:at |@ ?)?"
+    rf"(?:{_COUNTER}\s{{1,2}})?{_NUMBER}){{1,5}})",
     re.IGNORECASE,
 )
 _SO_MANY = re.compile(
@@ -74,7 +75,9 @@ def listed(subject: Subject, question: Question, found: Sequence[FoundValue]) ->
     by_who: dict[str, list[FoundValue]] = {}
     for item in found:
         by_who.setdefault(item.who, []).append(item)
-    who = max(by_who, key=lambda name: len(by_who[name]))
+    meant = (*question.nodes, *(suspect.node for suspect in subject.diagnosis.nodes[:1]))
+    named = [who for node in meant for who in by_who if who.endswith(node)]
+    who = max(named[:1] or by_who, key=lambda name: len(by_who[name]))
     mine = by_who[who]
     match = _SO_MANY.search(question.text)
     if match is not None:
@@ -82,7 +85,9 @@ def listed(subject: Subject, question: Question, found: Sequence[FoundValue]) ->
         sign = wording.first_sign(subject.diagnosis)
         times = subject.parsed.table.time
         before = [item for item in mine if sign is None or int(times[item.row]) < sign]
-        mine = (before or mine)[-int(_WORDS.get(number, number)) :]
+        before = before or mine
+        finite = [item for item in before if item.named.number is not None]  # before it was none: a NaN is no number
+        mine = (finite or before)[-int(_WORDS.get(number, number)) :]
     shown = mine if len(mine) <= MAX_LISTED else [*mine[: MAX_LISTED // 2], *mine[-MAX_LISTED // 2 :]]
     texts = [f"{item.named.value} ({_place(subject, item)})" for item in shown]
     if len(shown) < len(mine):
