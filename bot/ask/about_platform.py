@@ -128,7 +128,8 @@ def unplaced(subject: Subject) -> list[str]:
 def machine_of(subject: Subject, pod: str) -> str:
     """The machine on which a pod was placed, by job.json or by the scheduler's event; empty where nothing tells."""
     extra = subject.parsed.job.manifest.extra
-    known = [value[pod] for value in extra.values() if isinstance(value, Mapping) and isinstance(value.get(pod), str)]
+    every = [value[pod] for value in extra.values() if isinstance(value, Mapping) and isinstance(value.get(pod), str)]
+    known = [name for name in every if any(letter.isalpha() for letter in name) and name != pod]  # no bare address
     if known:
         return str(known[0])
     assigned = [

@@ -144,18 +144,17 @@ def saved(subject: Subject, question: Question) -> Lines | None:
     rows = found.found
     one = LookResult("", rows.lines[place : place + 1], rows.who[place : place + 1], rows.clock[place : place + 1])
     says = f"Yes, a line reports that {f'step {steps[0]} was saved' if at else 'it was saved'}"
-    doubt = (
-        " It failed in the stage of saving, so the last one is doubtful."
-        if subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
-        else ""
-    )
+    broke = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING and subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
+    doubt = " It failed in the stage of saving, so the last one is doubtful." if broke else ""
     since = lost(subject, question)[:1] if subject.diagnosis.scope is not Scope.NONE else ()
     return [cited(f"{says}.{doubt}"), *quoted(one, 1), *since]
 
 
 def _failed_first(subject: Subject, steps: tuple[int, ...], last: int | None) -> str:
     """That the job failed in the first saving that lines tell of, so that all is lost; empty where it did not."""
-    if subject.diagnosis.stage is not Stage.CHECKPOINT_SAVING or last is None or len(steps) > 1:
+    diagnosis = subject.diagnosis
+    broke = diagnosis.stage is Stage.CHECKPOINT_SAVING and diagnosis.scope in (Scope.NODE, Scope.JOB)
+    if not broke or last is None or len(steps) > 1:
         return ""
     every = wording.counted(last, "iteration")
     return f"It failed while it saved, and no line tells of an earlier saving: all {every} are lost by these logs."

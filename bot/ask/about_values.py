@@ -60,9 +60,9 @@ def told_values(
         return []
     enough = SURELY if elsewhere else enough
     found, *alike = found_values(picker, enough) or [[]]
-    if not found or _is_known(picker, found[-1].named, first_sentence):
-        return []
     steps = steps_of(question)
+    if not found or (not steps and _is_known(picker, found[-1].named, first_sentence)):
+        return []
     if steps or asks_course(question):
         says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
         if says:

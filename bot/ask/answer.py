@@ -4,30 +4,29 @@ A model may choose what is answered; every word of the answer is code's, or stan
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Literal
 
 from bot.ask.about_events import BY_NOBODY, names_error
 from bot.ask.about_lines import find
-from bot.ask.about_numbers import numbers
 from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
 from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
+from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.complete_answer import completed, from_facts, nearest
 from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
-from bot.ask.find_values import asked_words
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
 from bot.ask.question import Question, read_question
-from bot.ask.question_parts import begins_as_question, clause_of, listed_of, parts_of
+from bot.ask.question_parts import clause_of
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same
@@ -56,7 +55,6 @@ _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even whe
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = ("last", "setup", "reached", "presence", "find")  # that any question with a node's name looks like
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
-MAX_NAME = 9  # words of a value's name with its place, "val loss at step 500 of the good run"
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
 
@@ -108,7 +106,10 @@ def ask(
         lines = ANSWERS[choice.intent][1](subject, choice.question or asked)
         if lines:
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
-    parts = [_part(part, subject, learnt, clause_of(part, read)) for part in _parts(asked, subject, read)]
+    parts = [
+        AnsweredPart(told, (FACTS,)) if told else _part(part, subject, learnt, clause_of(part, read))
+        for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked)))
+    ]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
         known.append(_part(asked, subject, learnt, clause_of(asked, read)) if len(parts) > 1 else parts[0])
@@ -122,43 +123,6 @@ class AnsweredPart:
     lines: Lines
     intents: tuple[str, ...] = ()
     answered: bool = True
-
-
-def _parts(asked: Question, subject: Subject, read: Callable[[str], Question]) -> list[Question]:
-    """The questions in a question; of a list as "final loss and eval score" only where lines tell a value of each."""
-    parts = [] if asks(asked, "ended_order") else parts_of(asked, read)  # "who first and who then" is one question
-    if not parts and not _of_way(asked):
-        listed = listed_of(asked, read)
-        values = [_values(Picker(subject, part)) for part in listed]
-        pairs = list(zip(listed, values, strict=True))
-        told = [part for at, (part, value) in enumerate(pairs) if value or (at and begins_as_question(part.text))]
-        apart = len({tuple(value) for value in values if value}) == len([value for value in values if value])
-        whole = (
-            len(told) == len(listed) or len(told) > 1
-        )  # of three the steps themselves have no value: "loss and epoch"
-        parts = told if told[1:] and whole and apart and all(map(_is_short, listed[:-1])) else [asked]
-    parts = parts or [asked]
-    rest = [
-        node
-        for node in subject.parsed.nodes
-        if node not in {*asked.nodes, *(subject.home.get(rank) for rank in asked.ranks)}
-    ]
-    alone = len(parts) > 1 and bool(asked.nodes or asked.ranks)
-    return [
-        replace(part, nodes=tuple(rest)) if alone and asks(part, "beside") and not part.nodes else part
-        for part in parts
-    ]
-
-
-def _is_short(part: Question) -> bool:
-    """Whether a part is the name of a value and no statement."""
-    return begins_as_question(part.text) or len(part.text.split()) <= MAX_NAME
-
-
-def _values(picker: Picker) -> Lines:
-    """The value that a part of a list asks for, if all of its words are known here."""
-    known = all(any(picker.often[term] for term in (word, *same(word))) for word in asked_words(picker))
-    return told_values(picker, ())[:1] if known else numbers(picker.subject, picker.question) or ()
 
 
 def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Question | None) -> AnsweredPart:
@@ -263,7 +227,7 @@ def _of_way(asked: Question) -> str:
     """The intent that a question has by the way it asks, whatever it is about; empty where it has none."""
     if asks_if_cause(asked):
         return "harmless"
-    if asks(asked, "whats_that") and names_error(asked):
+    if asks(asked, "whats_that") and (names_error(asked) or asked.quoted):
         return "explain"
     named = topic_of(asked)
     ways = (way for way in _BY_WAY if way != "any_other" or named is None or not named.special)

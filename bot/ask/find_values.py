@@ -60,7 +60,8 @@ def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
     """The values of the name that fits a question best, by their clocks, and of those in its lines that fit as well."""
     names = _names(picker)
     best = names[0][0] if names else 0.0
-    near, values_near = _near(picker) if best < CERTAIN else (0.0, [])
+    of_step = bool(picker.question.iterations) or COUNTER.search(picker.question.text) is not None
+    near, values_near = _near(picker) if best < CERTAIN and not of_step else (0.0, [])
     if near >= enough and near > best:
         return [values_near]
     varies = any(asks(picker.question, way) for way in ("extreme", "rises", "moves"))
@@ -108,14 +109,15 @@ def _may_be(question: Question, named: NamedValue) -> bool:
     counts = named.number is not None or not is_number
     if "://" in named.value and not _URL.search(question.text):  # a page to read, which no question asks for
         return False
-    if _OF_SOURCE.search(named.name):  # "ProcessGroupNCCL.cpp:1662" is a place in a program
-        return False
+    if _OF_SOURCE.search(named.name) or (_OF_SOURCE.search(named.value) and not _ASKS_SOURCE.search(question.plain)):
+        return False  # "ProcessGroupNCCL.cpp:1662" is a place in a program
     if Wanted.HOW_MANY in wanted(question) and "=memory" in terms_of(question.plain):
         counts = counts and ("=memory" in named.terms or _BYTES.search(named.value) is not None)
     return counts and not _STEPS & set(same(stem_of(named.name.split(" ")[-1].casefold())))
 
 
 _OF_SOURCE = re.compile(r"\.(?:cpp|cc|c|h|py|rs|go|java|cu)$")
+_ASKS_SOURCE = re.compile(r"\b(?:code|script|source|program|function|traceback)\b")
 _BYTES = re.compile(r"[0-9] ?(?:[kmgt]i?b?|bytes)$", re.IGNORECASE)
 _URL = re.compile(r"\b(?:ur[li]s?|link|address|endpoint|bucket|where|path|proxy|s3)\b", re.IGNORECASE)
 _STEPS = frozenset(["=iteration", "epoch", "lineno", "line", "proc", "it"])  # what a line counts or numbers
