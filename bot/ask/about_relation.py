@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bot.ask.about_events import said_in_evidence, telling_words
 from bot.ask.about_lines import by_rarity
+from bot.ask.about_topics import topic_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -15,7 +16,7 @@ from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import job_lookup
 from core.answer.job_lookup import LookResult
-from core.answer.search import rows_of_lines, search
+from core.answer.search import rows_of_lines, search, seek
 from core.events.template import Template
 from core.facts import fact_of
 from core.job import Status
@@ -100,7 +101,11 @@ def _trouble_lines(subject: Subject, question: Question) -> LookResult:
     for node in (*question.nodes[:1], None):
         if (found := by_rarity(subject, words, node=node)).lines:
             return found
-    return LookResult("")
+    topic = topic_of(question)  # "timeout" where lines say "timed out"
+    if topic is None or not topic.special:
+        return LookResult("")
+    every = (seek(subject.parsed, [topic.pattern], topic.name, node=node) for node in (*question.nodes[:1], None))
+    return next((found for found in every if found.lines), LookResult(""))
 
 
 def has_clock(question: Question) -> bool:

@@ -82,7 +82,7 @@ def completed(
 def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
     """Values that the lines hold and the question asks for: lengths of time, units beside each other, by name."""
     subject, question = picker.subject, picker.question
-    if asked_code(question) is not None:
+    if asked_code(question) is not None or "exit" in question.plain.split():  # which the launchers' reports tell
         return []
     compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
     if compared and (beside := slower(picker)):
