@@ -155,7 +155,7 @@ def _is_meant(event: PlatformEvent, question: Question) -> bool:
     text = re.sub(r"(?<=[a-z]) (?=[0-9])", "-", question.text.casefold())
     parts = event.name.casefold().split("-")
     ends = ["-".join(parts[at:]) for at in range(len(parts)) if any(part.isalpha() for part in parts[at:])]
-    return event.name in question.nodes or any(re.search(rf"(?<![\w-]){re.escape(end)}(?![\w-])", text) for end in ends)
+    return event.name in question.nodes or not set(ends).isdisjoint(re.findall(r"[a-z0-9-]{1,120}", text))
 
 
 def _image_asked(question: Question) -> bool:

@@ -128,8 +128,7 @@ def earlier(subject: Subject, question: Question) -> Lines | None:
     node = next(iter((*question.nodes, *(suspect.node for suspect in subject.diagnosis.nodes))), None)
     if not names or sign is None:
         return None
-    pattern = re.compile(b"|".join(topics()[name].pattern.pattern for name in names), re.IGNORECASE)
-    named, _ = matching(parsed, [pattern], node=node)
+    named = sorted({row for name in names for row in matching(parsed, [topics()[name].pattern], node=node)[0]})
     rows = job_lookup.complaints(parsed.table, np.array(named, np.intp)).tolist() if named else []
     before = [row for row in rows if parsed.table.time[row] != NO_TIME and int(parsed.table.time[row]) < sign - SECOND]
     if not before:

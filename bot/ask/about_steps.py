@@ -136,7 +136,7 @@ def saved(subject: Subject, question: Question) -> Lines | None:
     at = [
         place
         for place, line in enumerate(found.found.lines)
-        if any(re.search(rf"(?<![0-9]){step}(?![0-9])", line.text) for step in steps)
+        if not set(steps).isdisjoint(re.findall(r"[0-9]{1,12}", line.text))
     ]
     if not found.found.lines or (steps and not at):
         return None

@@ -159,7 +159,7 @@ def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question]
     if len(asked.jobs) != 1 or asks(asked, "with_job") or asked.nodes or asked.ranks or not yes_or_no(asked):
         return None
     there = subject.beside.subject(asked.jobs[0])
-    text = re.sub(rf"\W?{re.escape(asked.jobs[0])}\W?", " ", asked.text, flags=re.IGNORECASE)
+    text = asked.text.replace(asked.jobs[0], " ")
     return (there, read_question(text, there.parsed.nodes, (), there.parsed.job.id)) if there is not None else None
 
 
