@@ -42,7 +42,7 @@ LIST = ROOT / "tests" / "growth.toml"
 USED = ("f07",)
 ASKED = (
     "what did gpu018 log last?", "what does NCCL mean?", 'is there "timeout" anywhere?', "what is errno 28?",
-    "which torch?",
+    "which rocm?",
 )  # fmt: skip
 
 
