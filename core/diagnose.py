@@ -96,8 +96,8 @@ def diagnose_parsed(
     spans = find_spans(parsed)  # beyond the paper: work that begins with one message and ends with another
     durations = find_durations(parsed, spans)  # beyond the paper: how long work took, by words and by clocks
     ending = find_ending(parsed, candidates, spans, durations)  # beyond the paper: did it make progress until the end?
-    is_nan = is_about_numbers(candidates)
-    broken = find_broken(parsed.table, parsed.files, parsed.iterations, raised=is_nan)  # a loss that is no number
+    is_nan = is_about_numbers(candidates)  # beyond the paper: a loss that is no number
+    broken = find_broken(parsed.table, parsed.files, parsed.iterations, raised=is_nan)
     leak = find_leak(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: memory that never comes back
     dumps = find_dump_evidence(as_read)  # beyond the paper: stacks and flight recorders of hung processes
     metrics = find_metric_evidence(parsed, candidates)  # beyond the paper: metrics beside the logs
@@ -114,7 +114,6 @@ def diagnose_parsed(
         *seen.signs,
     )  # 4.3 spatial: nodes against each other
     ending = ending.explained_by({sign.channel for sign in signs}, dumps.known)
-    opinion = partial(find_outlier, parsed)  # 4.3 as the paper has it, as a second opinion
     found = Findings(
         parsed=parsed,
         candidates=candidates,
@@ -122,7 +121,7 @@ def diagnose_parsed(
         stage=stage,
         ending=ending,
         exits=exits,
-        outlier=opinion,
+        outlier=partial(find_outlier, parsed),  # 4.3 as the paper has it, as a second opinion
         dumped=dumps.dumped,
         crossed=dumps.crossed,
         alarm=metrics.alarm,

@@ -10,7 +10,7 @@ from bot.ask.facts_progress import facts_of_progress
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import asks
+from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.note.claim_source import clock
 from bot.text import wording
 from bot.text.wording import SECOND
@@ -113,6 +113,9 @@ def _hung(subject: Subject, question: Question) -> Lines:
         sentences.append(cited(joined("It is not judged a hang by what the logs tell.", *moved[:1])))
     if not hangs and diagnosis.scope in (Scope.NODE, Scope.JOB):
         sentences.insert(2 if waited else 1, cited(f"What failed: {wording.sentence(diagnosis.headline)}"))
+    if Wanted.WHEN in wanted(question) and len(course):
+        since = f"Since {clock(int(course.times[-1]))}: iteration {int(course.numbers[-1]):,} was the last complete one"
+        sentences.insert(0, cited(f"{since}."))
     if hangs:
         sentences += waited
     if ends and len(course):

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files as package_files
 
-from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, oom_report, process_of, time_up
+from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, process_of, time_up
 from bot.ask.about_jobs import argument_line
+from bot.ask.about_memory import oom_report
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import asks
+from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.answer.search import seek
@@ -109,7 +110,8 @@ def _by(subject: Subject, question: Question) -> Lines:
     """Who ended it, where that is asked."""
     if asks(question, "by_whom"):
         return by_whom(subject, question)
-    return _orders(subject) if question.says(*_ORDERED_BY) else []
+    when = Wanted.WHEN in wanted(question)
+    return _orders(subject) if when or question.says(*_ORDERED_BY) else []
 
 
 def by_whom(subject: Subject, question: Question) -> Lines:
@@ -118,9 +120,11 @@ def by_whom(subject: Subject, question: Question) -> Lines:
     of_launcher = [cited(f"The launcher ended the others: {sent.says}"), *quoted(sent, 1)] if sent.lines else []
     if question.says(*_OTHERS) and of_launcher:
         return of_launcher
-    named = [*oom_report(subject), *_orders(subject)]
-    if named:
-        return named
+    if report := oom_report(subject):
+        return report
+    if orders := _orders(subject):
+        nobody = not time_up(subject) and not any(_NAMES_ORDERER.search(line) for line in orders)
+        return [*([cited(f"{BY_NOBODY}; they tell only that it was ordered.")] if nobody else []), *orders]
     killed = seek(subject.parsed, [_KILLED], "a kill")
     read = wording.counted(subject.diagnosis.coverage.lines, "line")
     if not killed.lines and not by_exit_code(subject):
@@ -135,6 +139,9 @@ _BY_LAUNCHER = re.compile(rb"closing signal SIG(?:TERM|KILL)|\bkilling subproces
 _OTHERS = ("other", "rest", "sigterm", "everyone", "remain")
 BY_NOBODY = "No log tells by whom"
 _ORDERED_BY = ("who", "stop", "cancel", "limit")
+_NAMES_ORDERER = re.compile(
+    r"\bby (?:user|uid|root|job|pod|administrator)\b|due to|time ?limit|\buid[ =]", re.IGNORECASE
+)
 _ORDERED = re.compile(rb"\bcancel(?:l?ed|l?ing)\b|\btime limit\b|\bpreempt(?:ed|ing)\b", re.IGNORECASE)
 _KILLS = re.compile(
     r"kill|signal|sig(?:term|kill|segv|abrt|int)|exit|cancel|time limit|preempt|out of memory|oom|terminat|died|abort",

@@ -3,12 +3,15 @@
 import re
 from signal import Signals
 
+import numpy as np
+
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, quoted
+from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
 from bot.text import wording
 from core.answer.job_lookup import MAX_LINES, found_rows
-from core.answer.search import matching, seek
+from core.answer.search import matching
+from core.events.row_text import read_rows
 from core.model import EventEvidence
 from core.naming import natural
 
@@ -79,13 +82,38 @@ def exit_code(subject: Subject, code: int) -> Lines:
 
 
 def exit_codes(subject: Subject, question: Question) -> str:
-    """The exit codes of job.json, of who is named or of all; empty where it has none."""
-    codes = codes_of(subject)
+    """The exit codes of job.json, else of the launchers' reports, of who is named or of all; empty without any."""
+    codes, whose = codes_of(subject), "job.json"
+    if not codes:
+        codes, whose = reported_codes(subject), "the launchers' reports"
     asked = [f"rank {rank}" for rank in question.ranks] + list(question.nodes)
     asked += [subject.home[rank] for rank in question.ranks if rank in subject.home]
     chosen = {name: code for name, code in codes.items() if name in asked} or codes
     listed = [f"{name} {described(code)}" for name, code in chosen.items()]
-    return cited(f"Exit codes by job.json: {', '.join(listed[:8])}.") if listed else ""
+    return cited(f"Exit codes by {whose}: {', '.join(listed[:8])}.") if listed else ""
+
+
+def reported_codes(subject: Subject) -> dict[str, int]:
+    """Exit codes as launchers report them in lines, by the rank, the node or the tasks that they name."""
+    parsed, table = subject.parsed, subject.parsed.table
+    rows, _ = matching(parsed, [_REPORTED], words=_REPORT_WORDS)
+    texts = read_rows(parsed.files, table, np.array(rows[:MAX_REPORTS], np.intp))
+    found: dict[str, int] = {}
+    for row, text in sorted(texts.items()):
+        match = _REPORTED.search(text.encode())
+        if match is None:
+            continue
+        node = table.origins[table.voice[row]].node or ""
+        torchrun, pid, host, tasks, code, returned = (group.decode() if group else "" for group in match.groups())
+        if torchrun:  # its report has the rank of each failure in a line of its own; the process number leads there
+            rank = rank_of_process(subject, pid)
+            whose = f"rank {rank}" if rank is not None else f"process {pid}"
+            found.setdefault(f"{whose} on {node}" if node and rank is None else whose, int(torchrun))
+        elif tasks:
+            found.setdefault(f"{host} (tasks {tasks})", int(code))
+        elif node:
+            found.setdefault(node, int(returned))
+    return dict(sorted(found.items(), key=lambda item: natural(item[0])))
 
 
 def time_up(subject: Subject) -> str:
@@ -124,31 +152,15 @@ def rank_of_process(subject: Subject, pid: str) -> int | None:
     return local
 
 
-def oom_report(subject: Subject) -> Lines:
-    """What the kernel reports of memory when it killed: of the process, and the limit; empty where it reports none."""
-    killed = seek(subject.parsed, [_KILLED_FOR_MEMORY], "a kill for memory")
-    if not killed.lines:
-        return []
-    match = next((one for line in killed.lines if (one := _KILLED_FOR_MEMORY.search(line.text.encode()))), None)
-    limits = seek(subject.parsed, [_MEMORY_LIMIT], "a limit of memory")
-    limit = next((one for line in limits.lines if (one := _MEMORY_LIMIT.search(line.text.encode()))), None)
-    whole = seek(subject.parsed, [_WHOLE_LIMIT], "a limit of memory in bytes")
-    whole_limit = next((one for line in whole.lines if (one := _WHOLE_LIMIT.search(line.text.encode()))), None)
-    pid, rss = (match[1].decode(), match[2].decode()) if match else ("", "")
-    rank = rank_of_process(subject, pid)
-    who = f"process {pid}{f', rank {rank},' if rank is not None else ''}"
-    on = f" on {killed.who[0]}" if killed.who[0] else ""
-    says = f"The kernel's report of the kill{on}: {who} had anon-rss {rss} kB"
-    if limit is not None:
-        says += f"; its cgroup used {limit[1].decode()} kB of a limit of {limit[2].decode()} kB"
-    bytes_ = f" ({whole_limit[1].decode()} bytes)" if whole_limit is not None else ""
-    return [cited(f"{says}{bytes_}."), *quoted(killed, 1, _KILLED_FOR_MEMORY)]
-
-
-# As mm/oom_kill.c and mm/memcontrol.c of Linux print them
-_KILLED_FOR_MEMORY = re.compile(rb"Killed process ([0-9]{1,10}) [^\n]{0,160}?anon-rss:([0-9]{1,15})kB")
-_MEMORY_LIMIT = re.compile(rb"\bmemory: usage ([0-9]{1,15})kB, limit ([0-9]{1,15})kB")
-_WHOLE_LIMIT = re.compile(rb"\bhierarchical_memory_limit ([0-9]{1,20})")
+# torch/distributed/elastic/multiprocessing/errors, srun's "task 3: Exited with exit code 1", DeepSpeed's
+# launcher/launch.py
+_REPORTED = re.compile(
+    rb"\bexitcode\s{0,4}: {0,2}(-?[0-9]{1,3}) \(pid: ([0-9]{1,10})\)"
+    rb"|\berror: ([\w.-]{1,80}): tasks? ([0-9,-]{1,60}): Exited with exit code ([0-9]{1,3})"
+    rb"|\bexits with return code = (-?[0-9]{1,3})"
+)
+_REPORT_WORDS = (b"exitcode", b"exited with exit code", b"exits with return code")
+MAX_REPORTS = 400  # lines of launchers' reports that are read
 _PID = re.compile(r"\(pid:? {0,2}([0-9]{1,10})\)|Killed process ([0-9]{1,10})|\bpid[ =:]{1,2}([0-9]{1,10})\b")
 _RANK = re.compile(r"(?<!local[_ ])\brank\W{0,4}([0-9]{1,6})\b", re.IGNORECASE)
 _LOCAL_RANK = re.compile(r"local_rank\W{1,4}([0-9]{1,4})", re.IGNORECASE)

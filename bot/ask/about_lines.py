@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bot.ask.about_events import stem, telling_words
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.fact import Fact
-from bot.ask.facts_errors import facts_of_places
+from bot.ask.facts_errors import STACK, facts_of_places
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, any_of, cited, lower, quoted
 from bot.ask.subject import Subject
@@ -44,6 +44,15 @@ def last(subject: Subject, question: Question) -> Lines | None:
     if of_program := _of_program(subject, question):
         return of_program
     for rank in question.ranks[:2]:
+        home = subject.home.get(rank)
+        if rank not in parsed.table.ranks and home in parsed.table.nodes:
+            rows = job_lookup.rows_of_node(parsed.table, home)
+            own = wording.ranks(subject.ranks_on(home))
+            sentences.append(
+                cited(f"No line names rank {rank}; it runs on {home} ({own}), whose last lines are these.")
+            )
+            sentences += _tail(subject, job_lookup.of_node(parsed, home), rows, home)[1:]
+            continue
         sentences += _tail(
             subject, job_lookup.of_rank(parsed, rank), job_lookup.rows_of_rank(parsed.table, rank), f"rank {rank}"
         )
@@ -100,7 +109,9 @@ def around(subject: Subject, question: Question) -> Lines | None:
     evidence: Evidence | None = chosen[0] if chosen else subject.leading
     if evidence is None or not evidence.lines:
         return None
-    if question.says("traceback", "full", "stack", "actual", "exact", "error", "raw"):
+    if question.says("traceback", "stack") and (block := _traceback(subject, evidence)):
+        return block
+    if question.says("traceback", "full", "stack", "actual", "exact", "error", "raw") and not question.says("around"):
         return [
             cited(f"The lines of {evidence.id}: {subject.sentence_of(evidence)}", evidence.id),
             *_tellingly(evidence),
@@ -114,7 +125,32 @@ def around(subject: Subject, question: Question) -> Lines | None:
     if question.says("before", "after"):
         lines = [line for line in lines if (line.line < first.line) == question.says("before")][-4:]
     shown = LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines))
+    if not question.says("before", "after"):  # four fit: the line itself is one of them
+        lines = [line for line in lines if first.line - 2 <= line.line <= first.line + 1]
+        shown = LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines))
     return [cited(f"{evidence.id} is line {first.line:,} of {first.file}; around it:", evidence.id), *quoted(shown, 4)]
+
+
+def _traceback(subject: Subject, evidence: Evidence) -> list[str]:
+    """The traceback that a piece of evidence ends: what stands before it, its first line, last frame and error."""
+    own = evidence.lines
+    size = next(
+        (at for at in range(1, len(own)) if (own[at].file, own[at].line) != (own[0].file, own[0].line + at)), len(own)
+    )
+    last_ = own[size - 1]  # of several speakers the first one
+    every = lines_around(subject.parsed.job, [(last_.file, last_.line)], STACK)[last_.file, last_.line].lines
+    starts = [line for line in every if line.line <= last_.line and "Traceback (most recent call last" in line.text]
+    if not starts:
+        return []
+    begin = starts[-1]
+    frames = [line for line in every if begin.line < line.line < last_.line and 'File "' in line.text]
+    chosen = [*(line for line in every if line.line == begin.line - 1), begin, *frames[-1:], last_]
+    where = f"lines {begin.line:,} to {last_.line:,} of {last_.file}"
+    shown = LookResult("", tuple(chosen), ("",) * len(chosen), ("",) * len(chosen))
+    return [
+        cited(f"{evidence.id} ends the traceback in {where}; of it and the line before:", evidence.id),
+        *quoted(shown, 4),
+    ]
 
 
 def stacks(subject: Subject, question: Question) -> Lines:
@@ -203,12 +239,12 @@ def find(subject: Subject, question: Question) -> Lines | None:
 def by_rarity(subject: Subject, words: list[str], *, node: str | None = None, rank: int | None = None) -> LookResult:
     """Lines with as many of the words as any line holds; a word of every fifth line tells nothing in this job."""
     total = len(subject.parsed.table)
-    alone = {word: search(subject.parsed, (word,), node=node, rank=rank) for word in words[: 2 * MAX_WORDS]}
+    alone = {word: search(subject.parsed, (word,), node=node, rank=rank, whole=True) for word in words[: 2 * MAX_WORDS]}
     rare = [word for word, found in alone.items() if 0 < found.total <= max(2, RARE * total)]
     rare.sort(key=lambda word: alone[word].total)
     for size in range(min(len(rare), MAX_WORDS), 1, -1):
         for some in combinations(rare[:MAX_WORDS], size):
-            found = search(subject.parsed, some, node=node, rank=rank)
+            found = search(subject.parsed, some, node=node, rank=rank, whole=True)
             if found.lines:
                 return found
     # one word of several says little: only a word that stands alone in the question, or is as rare as a name, is enough

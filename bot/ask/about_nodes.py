@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from bot.ask.about_jobs import argument_line
+from bot.ask.about_platform import machine_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
@@ -11,9 +12,11 @@ from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import job_lookup
 from core.answer.search import search
+from core.live.findings import duration
 from core.model import Action, Confidence, EventEvidence, NodeEvidence, Role, Scope
 from core.naming import natural
 
+SECOND = 1_000_000
 _NOT_ONE = {
     Scope.JOB: "No node: what failed concerns the whole job",
     Scope.NONE: "No node: nothing of the job is at fault",
@@ -93,7 +96,8 @@ def drain(subject: Subject, question: Question) -> Lines:
     texts = [f"{node} {_STAYS[any(node == item.node for item in diagnosis.nodes)]}." for node in asked]
     if texts:
         sentences.append(cited(joined(*texts), *(node.id for node in diagnosis.nodes if node.node in asked)))
-    who = wording.names(out, 4, 80)
+    machines = {node: machine for node in out if (machine := machine_of(subject, node))}
+    who = wording.names([f"{node} (machine {machines[node]})" if node in machines else node for node in out], 4, 160)
     if evict and diagnosis.confidence is not Confidence.WEAK:
         sentences.append(cited(f"Take out {who}: {lower(step.because if step else '')}.", "N1"))
     elif step is not None and step.action is Action.FIX:
@@ -141,16 +145,35 @@ def _of_one(subject: Subject, unit: str) -> list[str]:
         known = wording.ranks(sorted({*subject.home, *subject.parsed.table.ranks}))
         return [cited(f"No log and no job.json names {unit}; known are {known or 'no ranks'}.")]
     peers = [event for event in diagnosis.events if unit in event.nodes and event.role is not Role.BENIGN]
-    lead = f"the first suspect is {diagnosis.nodes[0].node}" if diagnosis.nodes else wording.SCOPE[diagnosis.scope]
+    first = f"the first suspect is {diagnosis.nodes[0].node}" if diagnosis.nodes else wording.SCOPE[diagnosis.scope]
     beside = [why for why in diagnosis.why if unit in why]
-    says = f"{unit} is not the first suspect, but: {joined(*beside)}" if beside else f"{unit} is not suspected: {lead}."
+    says = (
+        f"{unit} is not the first suspect, but: {joined(*beside)}" if beside else f"{unit} is not suspected: {first}."
+    )
     sentences = [cited(says, *(node.id for node in diagnosis.nodes[:1]))]
     for event in peers[:1]:
         alone = len(event.nodes) == 1
         share = "it alone logged" if alone else f"it is one of {len(event.nodes):,} nodes that logged"
-        sentences.append(cited(f"Of the evidence {share} {event.id}: {wording.ROLE[event.role]}.", event.id))
+        lead = subject.leading
+        late = _after(event, lead) if lead is not None else ""
+        sentences.insert(
+            0 if late and alone else 1,
+            cited(f"Of the evidence {share} {event.id}{late or f': {wording.ROLE[event.role]}'}.", event.id),
+        )
     found = job_lookup.of_node(subject.parsed, unit)
     return [*sentences, cited(found.says), *quoted(found, 1)]
+
+
+def _after(event: EventEvidence, lead: EventEvidence) -> str:
+    """That a piece of evidence came after what leads and so did not begin it; empty where it did not."""
+    if (
+        event is lead
+        or event.first_time is None
+        or lead.first_time is None
+        or event.first_time <= lead.first_time + SECOND
+    ):
+        return ""
+    return f", {duration((event.first_time - lead.first_time) / SECOND)} after {lead.id}, so it did not begin it"
 
 
 def _suspected(subject: Subject, node: NodeEvidence, *, first: bool) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from math import isfinite
 
-from bot.ask.about_exits import oom_report
+from bot.ask.about_memory import oom_report
 from bot.ask.about_pace import asks_pace, pace, told_series
 from bot.ask.about_topics import presence
 from bot.ask.question import Question

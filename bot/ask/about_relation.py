@@ -7,21 +7,25 @@ from numpy.typing import NDArray
 
 from bot.ask.about_events import said_in_evidence, telling_words
 from bot.ask.about_lines import by_rarity
+from bot.ask.about_topics import topic_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import asks_if_cause
+from bot.ask.wanted_value import asks, asks_if_cause, way_of, yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
 from bot.text.wording import SECOND
 from core.answer import job_lookup
 from core.answer.job_lookup import LookResult
-from core.answer.search import rows_of_lines, search
+from core.answer.search import rows_of_lines, search, seek
 from core.events.template import Template
 from core.facts import fact_of
+from core.job import Status
 from core.live.findings import duration
+from core.logs.context import lines_around
 from core.logs.lines import NO_TIME
-from core.model import EventEvidence, Role, Scope
+from core.model import EventEvidence, Line, Role, Scope
+from core.naming import natural
 
 HEALTHY = 5  # iterations after a line that show that training went on: one or two were under way already
 _IGNORED = {
@@ -59,6 +63,51 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
     return None if asks_if_cause(question) else _of_all(subject)
 
 
+def trouble(subject: Subject, question: Question) -> Lines | None:
+    """Whether something that is named did harm, and whether the job ended well; None where neither is asked."""
+    if question.ids:
+        return None
+    well = _ended_well(subject) if asks(question, "finished") and not asks(question, "compares_jobs") else ""
+    if not well and not (asks(question, "harm") and yes_or_no(question)):
+        return None
+    meant = _trouble_lines(subject, question)
+    lines = _of_lines(subject, question, meant) if meant.lines else []
+    if not well:
+        return lines or None
+    return [cited(well), *(line for line in lines if not line.startswith("What failed"))]
+
+
+def _ended_well(subject: Subject) -> str:
+    """Whether the job ended well, as the diagnosis has it."""
+    diagnosis = subject.diagnosis
+    status = diagnosis.facts.get("status", "")
+    beside = f" Its job.json says {status}." if status else ""
+    if diagnosis.scope in (Scope.NODE, Scope.JOB):
+        return f"No: {lower(diagnosis.headline)}.{beside}"
+    if diagnosis.scope is Scope.NONE:
+        done = status in ("", Status.COMPLETED)
+        return f"{'Yes' if done else 'Not to its end, but nothing broke'}: {lower(diagnosis.headline)}.{beside}"
+    return f"The logs do not tell: {lower(diagnosis.headline)}.{beside}"
+
+
+def _trouble_lines(subject: Subject, question: Question) -> LookResult:
+    """The lines of the trouble that a question names, by its quote or its rare words; of who is named if any are."""
+    if question.quoted:
+        return search(subject.parsed, question.quoted[:1])
+    text = question.text.casefold()
+    asking = {word for way in ("harm", "finished") for match in way_of(way).finditer(text) for word in match[0].split()}
+    known = {part for node in question.nodes for part in (node.casefold(), *node.casefold().split("-"))}
+    words = [word for word in telling_words(question) if not any(part.startswith(word) for part in asking | known)]
+    for node in (*question.nodes[:1], None):
+        if (found := by_rarity(subject, words, node=node)).lines:
+            return found
+    topic = topic_of(question)  # "timeout" where lines say "timed out"
+    if topic is None or not topic.special:
+        return LookResult("")
+    every = (seek(subject.parsed, [topic.pattern], topic.name, node=node) for node in (*question.nodes[:1], None))
+    return next((found for found in every if found.lines), LookResult(""))
+
+
 def has_clock(question: Question) -> bool:
     """Whether a question names a time of day."""
     return _CLOCK.search(question.text) is not None
@@ -70,11 +119,76 @@ def _of_event(subject: Subject, question: Question, event: EventEvidence) -> lis
     first = says[event.role].format(id=event.id)
     if says is _CAUSE and event.role is Role.ROOT and lead is not None and lead is not event:
         first = f"{event.id} belongs to the fault, which {lead.id} tells first: {lower(subject.sentence_of(lead))}."
+    against = _grounds_of_event(subject, event) if event is not lead and event.role is Role.ROOT else []
+    if against:  # what only looks like a direct trace: elsewhere, later, or got over
+        first = f"No, as far as the logs tell: {'; '.join(against)}."
+        failed = cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))
+        return [cited(first, event.id), failed, cited(subject.sentence_of(event), event.id), *raw(event.lines, 1)]
     sentences = [cited(joined(first, _meaning(event)), event.id)]
     if event.role is not Role.ROOT:
         ids = [lead.id] if lead and lead is not event else []
         sentences.append(cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *ids))
     return [*sentences, cited(subject.sentence_of(event), event.id), *raw(event.lines, 1)]
+
+
+def _grounds_of_event(subject: Subject, event: EventEvidence) -> list[str]:
+    """Why a piece of evidence is not what failed, a clause each: the job ended well, others, later, got over."""
+    diagnosis, lead = subject.diagnosis, subject.leading
+    if diagnosis.scope is Scope.NONE:
+        return [lower(diagnosis.headline)]
+    found = []
+    text = "\n".join(line.text for line in event.lines)
+    whose = set(event.nodes) or {node for node in subject.parsed.nodes if node in text}
+    blamed = {node.node for node in diagnosis.nodes[:1]} if diagnosis.scope is Scope.NODE else set()
+    if blamed and whose and not blamed & whose:
+        found.append(f"it is of {wording.names(sorted(whose, key=natural), 3, 80)}, and what failed is {min(blamed)}")
+    if event.lines and (after := recovered(subject, event.lines[-1])) is not None:
+        found.append(f"it was got over: “{wording.without_clock(after.text.strip())[:160]}”")
+    times = event.first_time, lead.first_time if lead else None
+    if found and times[0] is not None and times[1] is not None and times[0] > times[1] + SECOND:
+        found.append(
+            f"it came {duration((times[0] - times[1]) / SECOND)} after {lead.id if lead else 'the first sign'}"
+        )
+    return found
+
+
+def recovered(subject: Subject, line: Line) -> Line | None:
+    """A line soon after a complaint in its file that names the same thing and says that it went well; None without."""
+    names = {name for name in _THING.findall(line.text) if not _PLAIN_NUMBER.fullmatch(name)}
+    words = {word.casefold() for word in _WORD.findall(line.text)} - _LEVELS
+    excerpt = lines_around(subject.parsed.job, [(line.file, line.line)], AFTERWARDS)[line.file, line.line]
+    return next(
+        (
+            later
+            for later in excerpt.lines
+            if later.line > line.line
+            and _WENT_WELL.search(later.text)
+            and not _FAILED.search(later.text)
+            and (
+                names & set(_THING.findall(later.text))
+                or (
+                    later.line <= line.line + NEXT
+                    and len(words & {word.casefold() for word in _WORD.findall(later.text)}) >= ALIKE
+                )
+            )
+        ),
+        None,
+    )
+
+
+AFTERWARDS = 30  # lines after a complaint in which a program that tries again says that it went well
+_THING = re.compile(
+    r"(?<![\w./-])(?=[\w./:-]{0,80}[0-9])[A-Za-z][\w./:-]{3,80}\w"
+)  # a name with a digit: a shard, a host
+NEXT, ALIKE = 3, 2  # without such a name: lines after it, and words that both have
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{1,30}")
+_LEVELS = frozenset(["info", "warn", "warning", "error", "debug", "critical", "fatal"])
+_PLAIN_NUMBER = re.compile(r"[A-Za-z]?[0-9:.,]{1,30}")
+_WENT_WELL = re.compile(
+    r"\b(?:ok|okay|succe\w{2,8}|recovered|reconnected|restored|resumed|pulled|mounted|started|link (?:is )?up)\b",
+    re.IGNORECASE,
+)
+_FAILED = re.compile(r"\b(?:fail\w{0,4}|error|not|unable|giving up|timed out|refused)\b", re.IGNORECASE)
 
 
 def _of_lines(subject: Subject, question: Question, result: LookResult) -> list[str]:
@@ -94,14 +208,22 @@ def _of_lines(subject: Subject, question: Question, result: LookResult) -> list[
     who = f"by {len(nodes)} of {every}" if len(nodes) > 1 else f"by {nodes[0]}" if nodes else f"in {first.file}"
     stands = f"“{wording.without_clock(first.text.strip())[:90]}” was logged {who}, {wording.times(len(rows))}"
     against, near = _grounds(subject, template, rows)
+    after = recovered(subject, first)
+    if after is not None:
+        against.insert(0, f"it was got over, as line {after.line:,} of {after.file} says")
+    if subject.diagnosis.scope is Scope.NONE:
+        against.insert(0, lower(subject.diagnosis.headline))
     lead = subject.leading
     none = "That is not among the evidence, though nothing rules out that it has to do with it"
-    says = "No, by what the logs tell that is not what failed" if against else none
+    no = "No" if subject.diagnosis.scope is Scope.NONE else "No, by what the logs tell that is not what failed"
+    says = no if against else none
     why = "; ".join((*against, *near))
+    failed = cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))
     return [
         cited(f"{says}: {why}." if why else f"{says}."),
         cited(f"{stands}, {job_lookup.span(table, rows)}."),
-        cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else [])),
+        *([failed] if subject.diagnosis.scope is not Scope.NONE else []),
+        *(raw([after]) if after is not None else []),
         *quoted(result, 2),
     ]
 

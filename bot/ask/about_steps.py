@@ -1,11 +1,16 @@
 """Answers about what to do: the next step, whether a restart is safe, what is lost since the last checkpoint."""
 
+import re
+
+from bot.ask.about_platform import unplaced
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.savings import INTERVAL, LOADED, Savings, begun, savings
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import asks, yes_or_no
 from bot.note.claim import ClaimUse
 from bot.text import wording
+from core.answer.job_lookup import LookResult
 from core.answer.search import seek, tell
 from core.history.attempt import Attempt
 from core.history.job_attempts import attempts_of
@@ -53,9 +58,11 @@ def restart(subject: Subject, question: Question) -> Lines:
     lead = subject.leading
     ids = [lead.id] if lead and diagnosis.scope is not Scope.NONE else []
     sentences = [cited(says[:-1] + weak + ".", *ids)]
-    if step.cost.sentence:
-        sentences.append(cited(step.cost.sentence))
-    sentences += lost(subject, question)[:1]
+    sentences += [cited(says) for says in unplaced(subject)[:1]]
+    computed = lost(subject, question)[:1]
+    if step.cost.sentence and not (computed and step.cost.sentence.startswith("Costs nothing")):
+        sentences.append(cited(step.cost.sentence))  # what was computed since the last checkpoint is no nothing
+    sentences += computed
     if step.unless:
         sentences.append(cited(f"Unless {lower(step.unless)}."))
     if step.then:
@@ -91,7 +98,8 @@ def lost(subject: Subject, _question: Question) -> Lines:
         return [cited(f"These lines tell of a checkpoint, not of which iteration it holds.{reached}{planned}"), *lines]
     found, steps = begun(subject)
     if found.lines:
-        return [cited(_begun(steps, last) or f"{_ONLY_BEGUN}.{reached}{planned}"), *quoted(found, 3)]
+        first = _begun(steps, last) or _failed_first(subject, steps, last) or f"{_ONLY_BEGUN}.{reached}{planned}"
+        return [cited(first), *quoted(found, 3)]
     return _none_known(subject, f"{reached}{planned}")
 
 
@@ -117,6 +125,39 @@ def _named(step: int, last: int) -> str:
         return f"{says}, more than the last complete iteration, {last:,}: nothing is lost if that checkpoint is whole."
     lacks = wording.counted(last - step, "iteration")
     return f"{says}; the job came to iteration {last:,}, so {lacks} must be computed again if that checkpoint is whole."
+
+
+def saved(subject: Subject, question: Question) -> Lines | None:
+    """Whether it was saved, at the step that is named; None where that is not asked or no line reports a saving."""
+    if not (asks(question, "saved_well") and yes_or_no(question)):
+        return None
+    found = savings(subject)
+    steps = [str(step) for step in question.iterations]
+    at = [
+        place
+        for place, line in enumerate(found.found.lines)
+        if not set(steps).isdisjoint(re.findall(r"[0-9]{1,12}", line.text))
+    ]
+    if not found.found.lines or (steps and not at):
+        return None
+    place = at[0] if at else 0
+    rows = found.found
+    one = LookResult("", rows.lines[place : place + 1], rows.who[place : place + 1], rows.clock[place : place + 1])
+    says = f"Yes, a line reports that {f'step {steps[0]} was saved' if at else 'it was saved'}"
+    broke = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING and subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
+    doubt = " It failed in the stage of saving, so the last one is doubtful." if broke else ""
+    since = lost(subject, question)[:1] if subject.diagnosis.scope is not Scope.NONE else ()
+    return [cited(f"{says}.{doubt}"), *quoted(one, 1), *since]
+
+
+def _failed_first(subject: Subject, steps: tuple[int, ...], last: int | None) -> str:
+    """That the job failed in the first saving that lines tell of, so that all is lost; empty where it did not."""
+    diagnosis = subject.diagnosis
+    broke = diagnosis.stage is Stage.CHECKPOINT_SAVING and diagnosis.scope in (Scope.NODE, Scope.JOB)
+    if not broke or last is None or len(steps) > 1:
+        return ""
+    every = wording.counted(last, "iteration")
+    return f"It failed while it saved, and no line tells of an earlier saving: all {every} are lost by these logs."
 
 
 _ONLY_BEGUN = "No line calls a checkpoint complete; lines tell only that a saving began"

@@ -16,6 +16,7 @@ from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, aske
 from bot.ask.named_values import NamedValue
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
+from bot.ask.steps_asked import asks_course, at_steps, listed, steps_of
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.trends import trend_of
@@ -59,8 +60,13 @@ def told_values(
         return []
     enough = SURELY if elsewhere else enough
     found, *alike = found_values(picker, enough) or [[]]
-    if not found or _is_known(picker, found[-1].named, first_sentence):
+    steps = steps_of(question)
+    if not found or (not steps and _is_known(picker, found[-1].named, first_sentence)):
         return []
+    if steps or asks_course(question):
+        says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
+        if says:
+            return [says, *_others(picker, found), *_line(subject, question, chosen)]
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
     if alike:
@@ -89,6 +95,12 @@ def _wants_value(question: Question) -> bool:
     """Whether a value may be the answer: what, which, how much, or a name alone; not why, who or whether."""
     if asks(question, "no_value_of"):
         return False
+    if Wanted.WHO in wanted(question)[:1] and not any(asks(question, way) for way in ("extreme", "first", "slower")):
+        return False  # "which worker has bad ram" asks for a name
+    if Wanted.WHEN in wanted(question)[:1]:
+        return False
+    if asks_course(question):
+        return True
     if any(asks(question, way) for way in ("rises", "moves", "extreme")) or _IDENTIFIER.search(question.text):
         return True
     return asks(question, "value") or (len(question.plain.split()) <= _TERSE and not asks(question, "no_value"))
@@ -103,6 +115,7 @@ def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) ->
     """Those at the step or the clock that a question names, or until or since the first sign; all where none is."""
     table, iterations = subject.parsed.table, subject.parsed.iterations
     counters = [match[2] or match[3] for match in COUNTER.finditer(question.text)]
+    counters = counters or [str(step) for step in question.iterations[:1]]  # that the rest of the question names
     if counters:
         number = counters[-1]
         texts = read_rows(subject.parsed.files, table, np.array([item.row for item in found], np.intp))
@@ -158,7 +171,7 @@ def _numbers(subject: Subject, question: Question, name: str, by_who: dict[str, 
     if asks(question, "mean") or (asks(question, "each") and len(every) > len(by_who) > 1):
         return [_middle(question, name, by_who)]
     if asks(question, "extreme"):
-        which, item = "lowest" if asks(question, "lowest") else "highest", _shown(question, every)
+        which, item = "lowest" if _asks_lowest(question, name) else "highest", _shown(question, every)
         return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
     if asks(question, "rises") and (rise := _rise(subject, name, by_who)):
         return [rise, *_course(subject, question, name, by_who)]
@@ -248,12 +261,26 @@ def _change(mine: list[FoundValue]) -> float:
 def _shown(question: Question, chosen: list[FoundValue]) -> FoundValue:
     """The one of them that is asked for: the highest, the first, of who is named; else the last."""
     if asks(question, "extreme") and all(item.named.number is not None for item in chosen):
-        extreme = min if asks(question, "lowest") else max
+        extreme = min if _asks_lowest(question, chosen[0].named.name) else max
         return extreme(chosen, key=lambda item: item.named.number or 0.0)
     if asks(question, "first"):
         return chosen[0]
     named = [item for item in chosen if any(item.who.endswith(node) for node in question.nodes)]
     return (named or chosen)[-1]
+
+
+def _asks_lowest(question: Question, name: str) -> bool:
+    """Whether the lowest is asked for; the best of a loss is its lowest, the worst its highest."""
+    text = question.text.casefold()
+    if re.search(r"\b(?:best|worst|beste\w?|schlechteste\w?)\b", text):
+        return bool(_LESS_IS_BETTER.search(name)) is not bool(re.search(r"\bworst|schlechtest", text))
+    return asks(question, "lowest")
+
+
+# What is better when it is less: losses, error rates and times
+_LESS_IS_BETTER = re.compile(
+    r"loss|err|ppl|perplexity|\bw?er\b|\bcer\b|rmse|mae|mse|nll|time|latency|ms\b|fid", re.IGNORECASE
+)
 
 
 def _by(item: FoundValue) -> str:

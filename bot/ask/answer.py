@@ -4,34 +4,34 @@ A model may choose what is answered; every word of the answer is code's, or stan
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Literal
 
 from bot.ask.about_events import BY_NOBODY, names_error
 from bot.ask.about_lines import find
-from bot.ask.about_numbers import numbers
 from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
 from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
-from bot.ask.chatter import is_chatter
+from bot.ask.asked_parts import asked_parts
+from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.complete_answer import completed, from_facts, nearest
+from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
-from bot.ask.find_values import asked_words
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
 from bot.ask.question import Question, read_question
-from bot.ask.question_parts import begins_as_question, clause_of, listed_of, parts_of
+from bot.ask.question_parts import clause_of
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same
-from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, with_offers
-from bot.ask.wanted_value import asks, asks_if_cause
+from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
+from bot.ask.wanted_value import asks, asks_if_cause, yes_or_no
 from bot.chat.model import ChatModel, Usage
 
 _NOTHING = Usage()
@@ -49,13 +49,12 @@ _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|sh
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
     "ticket": "ticket", "own_code": "own_code", "slow_since": "numbers", "alive": "hung", "any_other": "others",
-    "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
+    "bad_one": "suspect", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
 }  # fmt: skip
 _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = ("last", "setup", "reached", "presence", "find")  # that any question with a node's name looks like
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
-MAX_NAME = 5  # words of a value's name with its place, "val loss at step 500"
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
 
@@ -98,6 +97,8 @@ def ask(
 
     learnt = classifier or by_letters()
     asked = read(question)
+    if asks_of_bot(question):
+        return Reply(tuple(with_offers(OF_THE_BOT, subject)), answered=False)
     if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
         return Reply(tuple(with_offers(NOT_A_QUESTION, subject)), answered=False)
     choice = choose(asked, subject, model, thread=thread) if model else Choice()
@@ -105,7 +106,10 @@ def ask(
         lines = ANSWERS[choice.intent][1](subject, choice.question or asked)
         if lines:
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
-    parts = [_part(part, subject, learnt, clause_of(part, read)) for part in _parts(asked, subject, read)]
+    parts = [
+        AnsweredPart(told, (FACTS,)) if told else _part(part, subject, learnt, clause_of(part, read))
+        for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked)))
+    ]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
         known.append(_part(asked, subject, learnt, clause_of(asked, read)) if len(parts) > 1 else parts[0])
@@ -121,44 +125,19 @@ class AnsweredPart:
     answered: bool = True
 
 
-def _parts(asked: Question, subject: Subject, read: Callable[[str], Question]) -> list[Question]:
-    """The questions in a question; of a list as "final loss and eval score" only where lines tell a value of each."""
-    parts = parts_of(asked, read)
-    if not parts and not _of_way(asked):
-        listed = listed_of(asked, read)
-        values = [_values(Picker(subject, part)) for part in listed]
-        both = values and values[0] and (values[1] or begins_as_question(listed[1].text)) and _is_short(listed[0])
-        parts = listed if both and values[0] != values[-1] else [asked]
-    parts = parts or [asked]
-    rest = [
-        node
-        for node in subject.parsed.nodes
-        if node not in {*asked.nodes, *(subject.home.get(rank) for rank in asked.ranks)}
-    ]
-    alone = len(parts) > 1 and bool(asked.nodes or asked.ranks)
-    return [
-        replace(part, nodes=tuple(rest)) if alone and asks(part, "beside") and not part.nodes else part
-        for part in parts
-    ]
-
-
-def _is_short(part: Question) -> bool:
-    """Whether a part is the name of a value and no statement."""
-    return begins_as_question(part.text) or len(part.text.split()) <= MAX_NAME
-
-
-def _values(picker: Picker) -> Lines:
-    """The value that a part of a list asks for, if all of its words are known here."""
-    known = all(any(picker.often[term] for term in (word, *same(word))) for word in asked_words(picker))
-    return told_values(picker, ())[:1] if known else numbers(picker.subject, picker.question) or ()
-
-
 def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Question | None) -> AnsweredPart:
     """The answer to one question by code: a refusal of what is seldom logged, else from all that is known.
 
     Args:
         clause: what is asked behind a statement, which may tell better than the whole what is wanted.
     """
+    if other := _of_other_job(subject, asked):
+        there, question = other
+        part = _part(question, there, learnt, None)
+        return replace(part, lines=[f"{there.parsed.job.id}: {part.lines[0]}", *part.lines[1:]])
+    name, lines = direct(subject, asked)
+    if lines:
+        return AnsweredPart(lines, (name,))
     if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
         refusal := refused(subject, asked)
     ):
@@ -173,6 +152,15 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
     top = guesses[0].intent if guesses[0].margin >= SURE else ""
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
     return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
+
+
+def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question] | None:
+    """The other job that a question is about alone, and what is asked of it; None where it compares or names none."""
+    if len(asked.jobs) != 1 or asks(asked, "with_job") or asked.nodes or asked.ranks or not yes_or_no(asked):
+        return None
+    there = subject.beside.subject(asked.jobs[0])
+    text = asked.text.replace(asked.jobs[0], " ")
+    return (there, read_question(text, there.parsed.nodes, (), there.parsed.job.id)) if there is not None else None
 
 
 def _joined(parts: Sequence[AnsweredPart]) -> AnsweredPart:
@@ -200,13 +188,17 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         new = [line for line in lines if line not in sentences]
         sentences = [*sentences[: _FIRST if new else MAX_ANSWER_LINES], *new]
         intents.append(intent)
-        if len(intents) == _TWO or intent in BY_WAY or (intent == "harmless" and asked.quoted):
+        if len(intents) == _TWO or intent in BY_WAY or intent == "around" or (intent == "harmless" and asked.quoted):
             break
     if sentences:
         sure = bool(way) or guesses[0].margin >= SURE
         return completed(subject, asked, sentences, intents, sure=sure), tuple(intents)
-    if guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE:
-        return (), ()
+    bare = guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE  # "lr": hardly a question, but a name
+    if bare:
+        picker = Picker(subject, asked)
+        known = all(any(picker.often[term] for term in (word, *same(word))) for word in picker.words)
+        lines = told_values(picker, ()) if known else ()
+        return (lines, (FACTS,)) if lines else ((), ())
     if not asked.quoted and (lines := from_facts(subject, asked)):
         return lines, (FACTS,)
     if lines := find(subject, asked):
@@ -235,7 +227,7 @@ def _of_way(asked: Question) -> str:
     """The intent that a question has by the way it asks, whatever it is about; empty where it has none."""
     if asks_if_cause(asked):
         return "harmless"
-    if asks(asked, "whats_that") and names_error(asked):
+    if asks(asked, "whats_that") and (names_error(asked) or asked.quoted):
         return "explain"
     named = topic_of(asked)
     ways = (way for way in _BY_WAY if way != "any_other" or named is None or not named.special)
@@ -257,7 +249,7 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
         sentences = ANSWERS[intent][1](subject, asked) or []
         return sentences or presence(subject, asked)
     topic = topic_of(asked) if intent in _OF_TROUBLES else None
-    if topic is not None and topic.special:
+    if topic is not None and topic.special and not asks(asked, "by_whom"):
         found = presence(subject, asked) or []
         return found if intent == "ended" else [*(ANSWERS[intent][1](subject, asked) or [])[:2], *found]
     return ANSWERS[intent][1](subject, asked)

@@ -15,11 +15,24 @@ _SAYS = re.compile(
     r"(?:thanks?|thank you|thx|ty|cheers|ok(?:ay)?|k|on it|looking|checking|got it|lgtm|nice|great|cool|bad bot|"
     r"good (?:bot|job|morning|night|catch|find)|hi|hello|hey|morning|brb|done|fixed|restarted|restarting|drained|"
     r"draining|will do|agreed|same here|sounds good|makes sense|that makes sense|yes|yep|yeah|no|nope|sure|lol|wow|"
-    r"hmm|huh|ah|oh|fyi|np|ack|\+1|i(?:['\u2019](?:ll|m|ve|d))?|we(?:['\u2019](?:ll|re|ve))?|let me|let us|"
+    r"hmm+|huh|ah|oh|u+gh+|a+rgh+|damn|dammit|meh|ouch|oops|sigh|yikes|fyi|np|ack|\+1|"
+    r"i(?:['\u2019](?:ll|m|ve|d))?|we(?:['\u2019](?:ll|re|ve))?|let me|let us|"
     r"let['\u2019]s|please|ping me|assigning|ticket|danke|alles klar|super|prima|passt|ich|wir|mach ich|schau|"
     r"谢谢|好的|收到|我来|嗯|辛苦)(?![\w'\u2019])",
     re.IGNORECASE,
 )
+
+
+_WHO_ARE_YOU = re.compile(
+    r"\b(?:who|what) are you\b|\bare you (?:\w{1,12} ){0,2}(?:bot|robot|human|person|ai|llm|machine)\b"
+    r"|\bwer bist du\b|\bbist du .{0,12}(?:bot|mensch)\b|你是谁",
+    re.IGNORECASE,
+)
+
+
+def asks_of_bot(text: str) -> bool:
+    """Whether a question is about the bot itself."""
+    return _WHO_ARE_YOU.search(text[:MAX_READ]) is not None
 
 
 def is_chatter(text: str, bot: str = "") -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from bot.ask.about_exits import asked_code
 from bot.ask.about_values import told_values
 from bot.ask.arguments import apart_line
-from bot.ask.durations import lengths
+from bot.ask.durations import lengths, remaining
 from bot.ask.fact import Fact
 from bot.ask.fact_picker import Picker
 from bot.ask.facts_errors import named_in
@@ -19,8 +19,6 @@ from bot.ask.subject import Subject
 from bot.ask.units_beside import slower
 from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
-from bot.text.wording import SECOND
-from core.live.findings import duration
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
@@ -42,9 +40,12 @@ def completed(
     subject: Subject, question: Question, sentences: Lines, intents: Sequence[str], *, sure: bool = True
 ) -> list[str]:
     """The lines of an answer with what they leave open; ``sure``: whether the first intent surely is the question's."""
+    if intents[0] == "around":  # lines as they stand need nothing beside
+        return list(sentences)[:MAX_ANSWER_LINES]
     picker = Picker(subject, question)
     kinds = [kind for kind in wanted(question) if not holds(subject, kind, sentences[:2])]
-    kinds = [] if asks(question, "by_whom") else kinds  # who did it is told, or that no log tells it
+    nobody = intents[0] in ("suspect", "drain") and subject.diagnosis.scope is not Scope.NODE
+    kinds = [] if asks(question, "by_whom") or nobody else kinds  # who it is is told, or that no log tells it
     instead = picker.holding(kinds[0])[:1] if kinds else []
     whole = any(intent in _WHOLE for intent in intents)
     beside = (
@@ -53,6 +54,7 @@ def completed(
         else [fact for fact in picker.beside([*sentences, *_lines(instead)]) if fact not in instead][:BESIDE]
     )
     has = any(intent in _HAVE_STANCE for intent in intents) and not asks(question, "predicts")
+    has = has or asks(question, "by_whom")  # "who cancelled it, was it ops": a yes would say that they did
     stands = "" if has else stance(subject, question)
     lead = [stands] if stands else []
     generic = not sure or any(intent in _GENERIC for intent in intents)
@@ -80,7 +82,7 @@ def completed(
 def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
     """Values that the lines hold and the question asks for: lengths of time, units beside each other, by name."""
     subject, question = picker.subject, picker.question
-    if asked_code(question) is not None:
+    if asked_code(question) is not None or "exit" in question.plain.split():  # which the launchers' reports tell
         return []
     compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
     if compared and (beside := slower(picker)):
@@ -92,26 +94,6 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
     if long and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
         return list(took)
     return values
-
-
-def remaining(subject: Subject) -> str:
-    """How long the iterations that were left would have taken, and all of them; empty where no pace is known."""
-    iterations = subject.parsed.iterations
-    last, total, course = iterations.last, iterations.total, iterations.course
-    if last is None or total is None or not 0 < last < total or len(course) < 2:
-        return ""
-    spent = (int(course.times[-1]) - int(course.times[0])) / SECOND  # with evaluations and savings between
-    done = int(course.numbers[-1]) - int(course.numbers[0])
-    if done <= 0 or spent <= 0:
-        return ""
-    each, left = spent / done, total - last
-    says = (
-        f"At its pace until the end, {duration(each)} an iteration with all pauses, the {left:,} iterations that were "
-    )
-    says += (
-        f"left of {total:,} would have taken about {duration(each * left)}, all of them about {duration(each * total)}"
-    )
-    return cited(f"{says}; starting up comes on top.")
 
 
 def is_denial(line: str) -> bool:

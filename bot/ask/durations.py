@@ -1,5 +1,6 @@
 """How long something took that lines tell to begin and to end: an evaluation, a saving, what a message speaks of."""
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from statistics import median
@@ -44,6 +45,56 @@ def lengths(picker: Picker) -> Lines:
     says = f"By the clocks of its lines it took {listed if len(spans) <= MAX_LISTED else middle}."
     found = found_rows(picker.subject.parsed, "", [spans[-1].begin, spans[-1].end])
     return [cited(says), *quoted(found, 2)]
+
+
+def remaining(subject: Subject) -> str:
+    """How long the iterations that were left would have taken, and all of them; empty where no pace is known."""
+    last, total, each = subject.parsed.iterations.last, subject.parsed.iterations.total, _each(subject)
+    if last is None or total is None or not 0 < last < total or not each:
+        return ""
+    left = total - last
+    says = (
+        f"At its pace until the end, {duration(each)} an iteration with all pauses, the {left:,} iterations that were "
+    )
+    says += (
+        f"left of {total:,} would have taken about {duration(each * left)}, all of them about {duration(each * total)}"
+    )
+    return cited(f"{says}; starting up comes on top.")
+
+
+def estimate(subject: Subject, question: Question) -> Lines | None:
+    """How long a number of iterations would take; None where none is asked for or no pace is known."""
+    match = _SO_MANY.search(question.text)
+    if match is None or not _HOW_LONG.search(f"{question.text.casefold()}\n{question.plain}"):
+        return None
+    number, each = int(match[1].replace(",", "")), _each(subject)
+    last = subject.parsed.iterations.last
+    if not each or (last is not None and number <= last):  # of those that were done the clocks tell
+        return None
+    says = f"About {duration(each * number)} for {number:,} iterations, at its {duration(each)} each with all pauses"
+    return [
+        cited(f"{says}; starting up and a margin come on top."),
+        cited("The logs do not tell what the scheduler allows."),
+    ]
+
+
+def _each(subject: Subject) -> float:
+    """Seconds an iteration from the first to the last that has a clock; 0 where no two have one."""
+    course = subject.parsed.iterations.course
+    told = next((item for item in subject.parsed.iterations.series if item.name == "time per iteration (ms)"), None)
+    if len(course) < 2 or course.times[-1] == course.times[0]:
+        return median(told.values) / 1000 if told is not None else 0.0
+    done = int(course.numbers[-1]) - int(course.numbers[0])
+    spent = (int(course.times[-1]) - int(course.times[0])) / SECOND  # with evaluations and savings between
+    return spent / done if done > 0 and spent > 0 else 0.0
+
+
+_SO_MANY = re.compile(
+    r"\b([0-9][0-9,]{1,10})\s?(?:its?|iters?|iterations?|steps?|updates?|rounds?|schritte)\b", re.IGNORECASE
+)
+_HOW_LONG = re.compile(
+    r"\bhow long\b|\bwall ?time\b|\bhow much time\b|\btime limit\b|\bwould .{0,40}take\b|wie lange|多久|多长时间"
+)
 
 
 def _spans(picker: Picker) -> list[Span]:

@@ -31,7 +31,7 @@ MAX_ROWS = 4_000  # lines whose values are read, the first and the last ones
 MAX_WORDS = 4  # of a name that is searched for
 MAX_ALIKE = 4  # names of a line that fit as well: the sizes of a layout
 COUNTER = re.compile(
-    r"\b(iterations?|iters?|it|steps?|updates?|upd|rounds?|batch(?:es)?|epochs?|schritt|runde)\s{0,3}#?([0-9]{1,9})\b|"
+    r"\b(iterations?|iters?|it|steps?|updates?|upd|rounds?|batch(?:es)?|epochs?|ep|episodes?|schritt|runde)\s{0,3}#?([0-9]{1,9})\b|"
     r"第\s{0,2}([0-9]{1,9})\s{0,2}(?:步|轮|次)",
     re.IGNORECASE,
 )
@@ -60,14 +60,17 @@ def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
     """The values of the name that fits a question best, by their clocks, and of those in its lines that fit as well."""
     names = _names(picker)
     best = names[0][0] if names else 0.0
-    near, values_near = _near(picker) if best < CERTAIN else (0.0, [])
+    of_step = bool(picker.question.iterations) or COUNTER.search(picker.question.text) is not None
+    near, values_near = _near(picker) if best < CERTAIN and not of_step else (0.0, [])
     if near >= enough and near > best:
         return [values_near]
     varies = any(asks(picker.question, way) for way in ("extreme", "rises", "moves"))
     for place, (score, event, name) in enumerate(names):
         if score < enough:
             return []
-        chosen = _values_under(picker.subject, picker.question, event, name)
+        kinds = [kind for near, kind, other in names if other == name and near >= score - NARROW][:MAX_ALIKE]
+        chosen = [item for kind in kinds for item in _values_under(picker.subject, picker.question, kind, name)]
+        chosen.sort(key=lambda item: (int(picker.subject.parsed.table.time[item.row]), item.row))
         same_all = varies and len({item.named.value for item in chosen}) < 2  # which has no highest and no course
         if same_all and place + 1 < len(names) and names[place + 1][0] >= enough:
             continue
@@ -104,9 +107,19 @@ def _may_be(question: Question, named: NamedValue) -> bool:
     """Whether a value may be what is asked for: no step by which lines count, no word where a count is wanted."""
     is_number = Wanted.HOW_MANY in wanted(question) or any(asks(question, way) for way in ("mean", "extreme", "rises"))
     counts = named.number is not None or not is_number
+    if "://" in named.value and not _URL.search(question.text):  # a page to read, which no question asks for
+        return False
+    if _OF_SOURCE.search(named.name) or (_OF_SOURCE.search(named.value) and not _ASKS_SOURCE.search(question.plain)):
+        return False  # "ProcessGroupNCCL.cpp:1662" is a place in a program
+    if Wanted.HOW_MANY in wanted(question) and "=memory" in terms_of(question.plain):
+        counts = counts and ("=memory" in named.terms or _BYTES.search(named.value) is not None)
     return counts and not _STEPS & set(same(stem_of(named.name.split(" ")[-1].casefold())))
 
 
+_OF_SOURCE = re.compile(r"\.(?:cpp|cc|c|h|py|rs|go|java|cu)$")
+_ASKS_SOURCE = re.compile(r"\b(?:code|script|source|program|function|traceback)\b")
+_BYTES = re.compile(r"[0-9] ?(?:[kmgt]i?b?|bytes)$", re.IGNORECASE)
+_URL = re.compile(r"\b(?:ur[li]s?|link|address|endpoint|bucket|where|path|proxy|s3)\b", re.IGNORECASE)
 _STEPS = frozenset(["=iteration", "epoch", "lineno", "line", "proc", "it"])  # what a line counts or numbers
 
 
@@ -170,6 +183,8 @@ _WAYS = (
     "after",
     "good",
     "by_program",
+    "per_step",
+    "compares_jobs",
 )
 _GENERAL = (
     "gpu step iteration iter update score result metric long big small large number took take taken report reported "
@@ -246,7 +261,7 @@ def _values_under(subject: Subject, question: Question, event: int, name: str) -
 
 # How a line says which step it is about: "step=44", "[15]", "round 30:", "epoch 0 batch 27/40"
 COUNTED = re.compile(
-    r"\b(global_step|step|iteration|iter|it|round|batch|update|upd|epoch|u|n)[\"']?\s{0,3}[=:#]?\s{0,8}0{0,6}([0-9]{1,9})\b"
+    r"\b(global_step|step|iteration|iter|it|round|batch|update|upd|epoch|episode|ep|u|n)[\"']?\s{0,3}[=:#]?\s{0,8}0{0,6}([0-9]{1,9})\b(?!\.[0-9])"
     r"|(?<=\])\s{0,2}(\[)([0-9]{1,9})\]",
     re.IGNORECASE,
 )

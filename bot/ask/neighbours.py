@@ -21,6 +21,7 @@ class Neighbours:
     def __init__(self, jobs: str, cache: ByteCache | None, *, links: Sequence[Path] = ()) -> None:
         """jobs: a folder or URL."""
         self._jobs, self._cache, self._links = jobs, cache, links
+        self._read: dict[str, Subject] = {}  # a question in parts asks for the same job again
 
     def manifests(self) -> Sequence[Manifest]:
         """What is known of every job there without its logs."""
@@ -28,6 +29,8 @@ class Neighbours:
 
     def subject(self, job: str) -> Subject | None:
         """Another job, read and diagnosed beside its own successful jobs."""
+        if job in self._read:
+            return self._read[job]
         manifest = next((manifest for manifest in self._manifests if manifest.job_id == job), None)
         if manifest is None or self._source is None:
             return None
@@ -36,7 +39,8 @@ class Neighbours:
             parsed = parse_job(self._source.job(job), good, cache=self._cache, workers=1, progress=None)
         except FirstfaultError:
             return None
-        return Subject(parsed, diagnose_parsed(parsed))
+        self._read = {job: Subject(parsed, diagnose_parsed(parsed))}
+        return self._read[job]
 
     @cached_property
     def _source(self) -> JobSource | None:

@@ -27,6 +27,11 @@ _LAST = re.compile(r"\s{1,8}(?:and|und|plus|sowie|but|aber|&|\+)\s{0,8}$", re.IG
 _LIST = re.compile(r"[,;]?\s{1,8}(?:and|und|&|\+)\s{1,8}|[,;]\s{1,8}|和", re.IGNORECASE)
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _ELSE = re.compile(r"\b(?:others?|the rest|everyone else|anderen?|übrigen?)\b|其他|其它|别的", re.IGNORECASE)
+_REFERS = re.compile(r"\b(?:that|it|they|this|those|these|them|das|es|sie|daran)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"#?[0-9][0-9.,]{0,12}")
+_TAIL = re.compile(
+    r"\s(?:at|@|bei|in|on|of|for|vs\.?|versus|compared|before|after|during|von|vor|nach|auf)\s.{1,80}$", re.IGNORECASE
+)
 _HEAD = re.compile(
     r"^(?:(?:what|which|how (?:much|many)|final|last|first|average|avg|mean|max|min|the|was|is|are)\b\s{0,3}){1,5}",
     re.IGNORECASE,
@@ -58,12 +63,22 @@ def parts_of(question: Question, read: Callable[[str], Question]) -> list[Questi
 
 
 def listed_of(question: Question, read: Callable[[str], Question]) -> list[Question]:
-    """The two things that are asked for in one breath, as "final loss and eval score"; none where there are not two."""
-    pieces = [piece for piece in _LIST.split(question.text) if piece.strip()]
-    if len(pieces) != 2:
+    """The things that are asked for in one breath, as "final loss and eval score"; none where there is one only.
+
+    What stands behind the last one is of all: "tps and mfu at step 230".
+    """
+    pieces = [piece.strip() for piece in _LIST.split(question.text) if piece.strip()]
+    if not 1 < len(pieces) <= MAX_PARTS or any(
+        _NUMBER.fullmatch(piece.split(" ")[0].strip("?.")) for piece in pieces[1:]
+    ):
         return []
-    head = None if begins_as_question(pieces[1].strip()) else _HEAD.match(pieces[0])
-    return [_with_names(read(text), question) for text in (pieces[0], f"{head[0] if head else ''}{pieces[1]}")]
+    asking = begins_as_question(pieces[1])
+    if asking and _REFERS.search(pieces[1]):  # "found a stale lock file, does that matter?" is one question
+        return []
+    head, tail = None if asking else _HEAD.match(pieces[0]), None if asking else _TAIL.search(pieces[-1])
+    texts = [f"{head[0] if head and at else ''}{piece}" for at, piece in enumerate(pieces)]
+    texts = [*(f"{text}{tail[0] if tail and not _TAIL.search(text) else ''}" for text in texts[:-1]), texts[-1]]
+    return [_with_names(read(text), question) for text in texts]
 
 
 def clause_of(question: Question, read: Callable[[str], Question]) -> Question | None:

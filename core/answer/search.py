@@ -19,7 +19,13 @@ _WINDOW = 400_000  # matching lines that are counted
 
 
 def search(
-    parsed: Parsed, words: Sequence[str], *, node: str | None = None, rank: int | None = None, most: int = MAX_SEARCHED
+    parsed: Parsed,
+    words: Sequence[str],
+    *,
+    node: str | None = None,
+    rank: int | None = None,
+    most: int = MAX_SEARCHED,
+    whole: bool = False,
 ) -> LookResult:
     """Lines that hold all of the words, of a node or a rank if one is named; the rarest events first.
 
@@ -28,13 +34,14 @@ def search(
 
     Args:
         most: bytes that are read at most.
+        whole: each word must begin where a word of the line begins, and end at most an ending later.
     """
     typed = [parts for word in words if (parts := _parts(word))]
     if not typed:
         return LookResult("There is nothing to search for.")
     what = " and ".join(f"“{word}”" for word in words)
     longest = max((piece for parts in typed for part in parts for piece in part), key=len).encode().lower()
-    patterns = [_as_typed(parts) for parts in typed]
+    patterns = [_as_word(parts) if whole else _as_typed(parts) for parts in typed]
     found = seek(parsed, patterns, what, node=node, rank=rank, most=most, words=(longest,))
     if node is None or rank is not None or found.lines:
         return found
@@ -58,6 +65,12 @@ def _as_typed(parts: Sequence[Sequence[str]]) -> re.Pattern[bytes]:
     """An expression for such parts: between their pieces any spaces and quotation marks."""
     texts = [_BETWEEN.join(re.escape(piece.encode()) for piece in part) for part in parts]
     return re.compile(rb"[^\n]{0,400}?".join(texts), re.IGNORECASE)
+
+
+def _as_word(parts: Sequence[Sequence[str]]) -> re.Pattern[bytes]:
+    """The same within whole words: "ugh" stands in no "caught", "timeout" in "timeouts" and in "ReadTimeoutError"."""
+    begins = rb"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"
+    return re.compile(begins + rb"(?i:" + _as_typed(parts).pattern + rb")(?:[a-z]{0,3}(?![a-z])|(?=[A-Z0-9_]))")
 
 
 def seek(

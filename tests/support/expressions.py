@@ -40,7 +40,10 @@ LINEAR, FASTER = 1.35, 1.5
 MORE_TRIES = 3
 LIST = ROOT / "tests" / "growth.toml"
 USED = ("f07",)
-ASKED = ("what did gpu018 log last?", "what does NCCL mean?", 'is there "timeout" anywhere?')
+ASKED = (
+    "what did gpu018 log last?", "what does NCCL mean?", 'is there "timeout" anywhere?', "what is errno 28?",
+    "which rocm?",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,41 @@
+"""Answers that come before all others: small readers that answer exactly what is asked, or say nothing.
+
+Each gives None where it is not asked, or where no line tells it; then the intents have their turn.
+"""
+
+from collections.abc import Mapping
+
+from bot.ask.about_codes import codes
+from bot.ask.about_memory import memory
+from bot.ask.about_platform import platform
+from bot.ask.about_relation import trouble
+from bot.ask.about_spread import earlier, of_node, order_of_ends, spread
+from bot.ask.about_steps import saved
+from bot.ask.durations import estimate
+from bot.ask.exact_settings import exact_settings
+from bot.ask.intents import Answer
+from bot.ask.question import Question
+from bot.ask.reply_lines import Lines
+from bot.ask.subject import Subject
+
+READERS: Mapping[str, Answer] = {
+    "codes": codes,
+    "estimate": estimate,
+    "saved": saved,
+    "earlier": earlier,
+    "trouble": trouble,
+    "platform": platform,
+    "memory": memory,
+    "spread": spread,
+    "order_of_ends": order_of_ends,
+    "trouble_of": of_node,
+    "exact_settings": exact_settings,
+}
+
+
+def direct(subject: Subject, question: Question) -> tuple[str, Lines]:
+    """The name of the first reader that answers, and its lines; two empty ones where none does."""
+    for name, read in READERS.items():
+        if lines := read(subject, question):
+            return name, lines
+    return "", ()

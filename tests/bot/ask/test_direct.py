@@ -1,0 +1,193 @@
+"""Readers that come before the intents: codes, events of Kubernetes, memory, harm, spread, steps, refusals."""
+
+from typing import Any
+
+import pytest
+
+from bot.ask.about_codes import tables
+from bot.ask.answer import ask
+from bot.ask.chatter import asks_of_bot, is_chatter
+from bot.ask.direct_answers import direct
+from bot.ask.question import read_question
+from bot.ask.subject import Subject
+from core.answer.search import search
+from core.diagnose import diagnose_parsed
+from core.parsed import parse_job
+from tests.support.jobs import job
+
+EVENTS = """LAST SEEN   TYPE      REASON             OBJECT            MESSAGE
+9m          Normal    Scheduled          pod/run-worker-0  Successfully assigned ml/run-worker-0 to pool-a1
+9m          Normal    Scheduled          pod/run-worker-1  Successfully assigned ml/run-worker-1 to pool-b2
+8m          Warning   Failed             pod/run-worker-0  Failed to pull image "reg.local/ml/train:1.2": i/o timeout
+7m          Normal    Pulled             pod/run-worker-0  Successfully pulled image "reg.local/ml/train:1.2" in 9s
+7m          Warning   Failed             pod/run-worker-1  Failed to pull image: write /var/x: no space left on device
+6m          Warning   FailedScheduling   pod/run-worker-2  0/4 nodes are available: 4 Insufficient nvidia.com/gpu.
+"""
+OOM = (
+    "2026-11-20T10:00:09Z [rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.50 GiB. GPU 1 has "
+    "a total capacity of 79.10 GiB of which 2.25 GiB is free. Including non-PyTorch memory, this process has 76.80 "
+    "GiB memory in use. Of the allocated memory 71.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by "
+    "PyTorch but unallocated.\n"
+)
+
+
+def subject_of(files: dict[str, str], **manifest: Any) -> Subject:
+    parsed = parse_job(job(files, **manifest), (), cache=None, workers=1, progress=None)
+    return Subject(parsed, diagnose_parsed(parsed))
+
+
+def told(text: str, subject: Subject) -> tuple[str, str]:
+    """The reader that answers, and its first line."""
+    name, lines = direct(subject, read_question(text, subject.parsed.nodes))
+    return name, lines[0] if lines else ""
+
+
+def steps(last: int) -> str:
+    return "".join(
+        f"2026-11-20T10:{at // 60:02}:{at % 60:02}Z step {at} loss {9 - at / 10:.1f}\n" for at in range(1, last + 1)
+    )
+
+
+@pytest.fixture(scope="module")
+def pods() -> Subject:
+    """Pods of which one was pulled late, one never, and one has no machine."""
+    nodes = [f"run-worker-{number}" for number in range(3)]
+    logs = {f"{node}/train.log": "2026-11-20T10:00:01Z joined\n" for node in nodes[:1]}
+    return subject_of({"events.txt": EVENTS, **logs}, nodes=nodes)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("why is worker-2 pending", "FailedScheduling, “0/4 nodes are available: 4 Insufficient nvidia.com/gpu.”"),
+        ("why didnt worker 1 start", "no space left on device”; its machine is pool-b2"),
+        ("which image was it", "Image: reg.local/ml/train:1.2."),
+        ("which machine is worker-1 on", "run-worker-1 ran on pool-b2."),
+    ],
+)
+def test_events_of_kubernetes_are_read_out(text: str, holds: str, pods: Subject) -> None:
+    """The message with its end, which tells the reason, not the beginning of the line."""
+    name, first = told(text, pods)
+    assert name == "platform"
+    assert holds in first
+
+
+def test_a_pull_that_worked_later_is_told(pods: Subject) -> None:
+    """What came after a failed pull of the same pod."""
+    _, lines = direct(pods, read_question("what about the image pull on worker-0", pods.parsed.nodes))
+    assert lines[1].startswith("It went well afterwards: Pulled")
+
+
+def test_no_event_answers_for_another_pod(pods: Subject) -> None:
+    """Of a pod without warnings nothing is told."""
+    assert told("why did worker-7 not start", pods) == ("", "")
+
+
+def test_every_code_has_a_meaning_and_is_found_in_a_question() -> None:
+    """Each table's own writing is read back, and no meaning is empty."""
+    for table in tables():
+        assert all(text.strip() for text in table.means.values())
+        assert table.means or table.otherwise
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("whats xid 79", "NVIDIA Xid 79: the GPU has fallen off the bus"),
+        ("what does errno 28 mean", "errno 28: no space left on the device (ENOSPC)"),
+        ("grpc_status 14?", "gRPC status 14: the service cannot be reached"),
+        ("vendor err 129 ???", "Vendor error 129: a sub-code of the adapter's maker"),
+    ],
+)
+def test_a_code_is_explained(text: str, begins: str) -> None:
+    """Also where no line of the job holds it, which is said."""
+    name, first = told(text, subject_of({"train.log": steps(3)}))
+    assert name == "codes"
+    assert first.startswith(begins)
+    assert "No line of this job holds" in first
+
+
+def test_a_status_is_a_completion_only_where_a_line_says_so() -> None:
+    """A status of 12 may be anything; NET/IB's completion makes it one."""
+    line = "2026-11-20T10:00:09Z NET/IB : Got completion from peer 10.0.0.1<4> with status=12 opcode=0 vendor err 129\n"
+    assert told("status=12 ???", subject_of({"train.log": steps(3)})) == ("", "")
+    assert "IBV_WC_RETRY_EXC_ERR" in told("status=12 ???", subject_of({"train.log": steps(3) + line}))[1]
+
+
+def test_a_presence_is_not_a_meaning() -> None:
+    """Who asks whether there was an Xid wants lines."""
+    assert told("any xid 79 in there?", subject_of({"train.log": steps(3)})) == ("", "")
+
+
+def test_works_of_a_process_group_are_compared() -> None:
+    """Which collective is the first that did not finish, by group of ranks."""
+    line = "[rank{rank}]: watchdog: last enqueued work: {put}, last completed work: {done}\n"
+    text = "".join(line.format(rank=rank, put=90, done=done) for rank, done in ((0, 88), (1, 88), (2, 80)))
+    name, first = told("what does last enqueued work and last completed work mean", subject_of({"train.log": text}))
+    assert name == "codes"
+    assert first.startswith(
+        "Rank 2 finished 80 of 90 that were enqueued, so 81 is the first that hung; Ranks 0-1 finished 88"
+    )
+
+
+def test_memory_is_told_as_the_allocator_reports_it() -> None:
+    """What was in use, not what was allocated."""
+    name, first = told("how much mem was rank 1 using when it oomed", subject_of({"train.log": steps(3) + OOM}))
+    assert name == "memory"
+    assert "76.80 GiB were in use by the process, 2.25 GiB of the GPU's 79.10 GiB were free, and 3.50 GiB more" in first
+
+
+def test_a_trouble_that_was_got_over_did_no_harm() -> None:
+    """The line after it says that the next try went well."""
+    lines = "2026-11-20T10:00:02Z ERROR s3 read of shard-17 timed out\n2026-11-20T10:00:03Z s3 read of shard-17 ok\n"
+    subject = subject_of({"a1/train.log": lines + steps(30), "a2/train.log": steps(30)}, total_iterations=30)
+    name, first = told("there is an s3 timeout on a1, did it hurt?", subject)
+    assert name == "trouble"
+    assert first.startswith("No")
+    assert "it was got over" in first
+
+
+def test_values_at_several_steps_and_step_by_step() -> None:
+    """Each of the steps that are named; all of a short course in order."""
+    subject = subject_of({"train.log": steps(6)})
+    assert ask("loss at 2, 3 and 5?", subject).lines[0] == "loss: 8.8 at 2; 8.7 at 3; 8.5 at 5."
+    assert "8.9 (step 1), 8.8 (step 2), 8.7 (step 3)" in ask("loss per step", subject).lines[0]
+
+
+def test_an_estimate_follows_the_pace() -> None:
+    """A second a step, so a thousand take a thousand seconds."""
+    assert told("how long would 1000 steps take?", subject_of({"train.log": steps(20)}))[1].startswith(
+        "About 16 min 40 s for 1,000 iterations"
+    )
+
+
+def test_exit_codes_of_launchers_are_read() -> None:
+    """As srun tells them, by node and tasks."""
+    line = "srun: error: n07: task 3: Exited with exit code 7\n"
+    first = ask("exit codes per node?", subject_of({"slurm.out": steps(3) + line})).lines[0]
+    assert first == "Exit codes by the launchers' reports: n07 (tasks 3) 7."
+
+
+def test_words_stand_alone() -> None:
+    """No "ugh" in "through"; an ending and a part of a compound name are the word."""
+    subject = subject_of(
+        {"train.log": "2026-11-20T10:00:01Z went through\n2026-11-20T10:00:02Z ReadTimeoutError: slow\n"}
+    )
+    assert not search(subject.parsed, ("ugh",), whole=True).lines
+    assert search(subject.parsed, ("timeout",), whole=True).lines
+    assert search(subject.parsed, ("ugh",)).lines
+
+
+@pytest.mark.parametrize("text", ["how much did this cost us in $", "whom do I page?", "how big is the quota"])
+def test_what_logs_do_not_tell_is_refused(text: str) -> None:
+    """In the first sentence, after a search."""
+    reply = ask(text, subject_of({"train.log": steps(3)}))
+    assert reply.lines[0].startswith("That is not in the logs: no line says anything about")
+    assert not reply.answered
+
+
+def test_talk_is_no_search() -> None:
+    """Sighs are talk, and who asks for the bot is told of it."""
+    assert is_chatter("ugh not again... brb")
+    assert asks_of_bot("who are you actually, a bot?")
+    assert not asks_of_bot("who killed rank 3?")
