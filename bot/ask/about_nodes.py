@@ -10,13 +10,13 @@ from bot.ask.subject import Subject
 from bot.ask.wanted_value import yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
+from bot.text.wording import SECOND
 from core.answer import job_lookup
 from core.answer.search import search
 from core.live.findings import duration
 from core.model import Action, Confidence, EventEvidence, NodeEvidence, Role, Scope
 from core.naming import natural
 
-SECOND = 1_000_000
 _NOT_ONE = {
     Scope.JOB: "No node: what failed concerns the whole job",
     Scope.NONE: "No node: nothing of the job is at fault",

@@ -12,13 +12,13 @@ from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
+from bot.text.wording import SECOND
 from core.answer import job_lookup
 from core.answer.search import matching
 from core.logs.lines import NO_TIME
 from core.model import EventEvidence, Role, Scope
 from core.naming import natural
 
-SECOND = 1_000_000
 _TROUBLED = re.compile(
     r"\b(?:issues?|problems?|troubles?|errors?|faults?|fail\w{0,4}|down|lost|flap\w{0,4}|complain\w{0,3}|broken|probleme?|fehler)\b|问题|故障"
 )

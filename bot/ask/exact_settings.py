@@ -10,7 +10,7 @@ from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks
 from core.answer.search import seek
 
-MAX_SHOWN = 4
+MAX_SHOWN = 4  # settings that an answer tells: as many as five lines hold beside their sentence
 TERSE = 5  # words of a question that is hardly more than names: "torch and python version?"
 _WORD = re.compile(r"[A-Za-z][\w-]{1,40}")
 _ASKS = re.compile(r"\b(?:which|what|what.?s|welche\w?|version)\b|哪|什么|版本")
