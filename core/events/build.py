@@ -1,5 +1,6 @@
 """What was read file by file, joined into one table."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -61,3 +62,37 @@ def with_nodes_as_ranks(table: EventTable) -> EventTable:
         for origin, mine in zip(table.origins, chosen, strict=True)
     ]
     return replace(table, origins=tuple(origins), ranks_are_nodes=True)
+
+
+# What Ray's driver puts before lines of a process on another machine: "(RayTrainWorker pid=4100, ip=10.20.1.5) "
+_ACTOR = re.compile(rb"\((?P<actor>\w{1,64}) pid=(?P<pid>\d{1,10}), ip=")
+
+
+def with_actors_as_ranks(table: EventTable, ranks: Mapping[str, Sequence[int]]) -> EventTable | None:
+    """The table with a rank of its node for each of Ray's actors, so that they are compared where nobody tells ranks.
+
+    Which of its node's ranks an actor has is not known: they are numbered by their process. None where a node has
+    another number of actors of one class than of ranks.
+    """
+    actors: dict[tuple[bytes, str], dict[int, list[int]]] = {}  # class and node: process: voices
+    for voice, origin in enumerate(table.origins):
+        match = _ACTOR.search(table.prefix_of(voice))
+        if match is not None and origin.node:
+            of_node = actors.setdefault((match["actor"], origin.node), {})
+            of_node.setdefault(int(match["pid"]), []).append(voice)
+    for actor in sorted({actor for actor, _ in actors}):
+        counts = {node: len(pids) for (name, node), pids in actors.items() if name == actor}
+        if counts == {node: len(own) for node, own in ranks.items()}:
+            number = {
+                voice: ranks[node][place]
+                for (name, node), pids in actors.items()
+                if name == actor
+                for place, pid in enumerate(sorted(pids))
+                for voice in pids[pid]
+            }
+            origins = [
+                replace(origin, rank=number[voice], program=Program.RANK) if voice in number else origin
+                for voice, origin in enumerate(table.origins)
+            ]
+            return replace(table, origins=tuple(origins), ranks_are_nodes=True)
+    return None

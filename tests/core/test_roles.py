@@ -432,3 +432,18 @@ def test_who_waits_for_one_that_had_raised_is_an_echo_also_without_clocks() -> N
     told = of_kind("rendezvous", without_clocks("frobnicate.BadShard: shard 7 is empty"))
 
     assert (told.role, told.nodes) == (Role.PROPAGATED, ("node-0", "node-1", "node-3"))
+
+
+@pytest.mark.parametrize(("back", "accused"), [(True, ["node-2"]), (False, ["node-1", "node-2"])])
+def test_who_has_no_link_any_more_is_told_before_who_has_it_back(back: bool, accused: list[str]) -> None:
+    """A management port that flaps, as ports do, and a data port of another node that stays down."""
+    # as systemd-networkd prints it (252)
+    flaps = [at(20, "systemd-networkd[702]: eno2: Lost carrier")]
+    flaps += [at(24, "systemd-networkd[702]: eno2: Gained carrier")] * back
+    journals = {
+        "node-1/journal.log": [*flaps, at(25, "systemd[1]: Started Session 3.")],
+        "node-2/journal.log": [at(31, "systemd-networkd[702]: enp3s0f0: Lost carrier")],
+    }
+    found = diagnose(four_nodes({}, usual=[at(n, f"step {n} loss 2.5") for n in range(1, 31)], others=journals), [])
+
+    assert sorted(node.node for node in found.nodes) == accused

@@ -270,3 +270,19 @@ def test_of_a_slow_node_it_is_told_which_part_of_its_step_grew() -> None:
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert "it slowed the others down: its own work took longer" in found.headline
+
+
+def test_rays_actors_stand_for_ranks_where_nobody_tells_them() -> None:
+    """Two workers a machine, by their processes; the data of both on one takes longer, and all others wait."""
+    nodes = {f"10.20.1.{n}": (2 * n, 2 * n + 1) for n in range(4)}
+    said = []
+    for step in range(1, 61):
+        for node, ranks in nodes.items():
+            late = node == "10.20.1.2" and step > 30
+            told = f"batch {step} host_prep={1.5 if late else 0.3} sync={0.05 if late or step <= 30 else 1.2}"
+            said += [f"(RayTrainWorker pid={4100 + rank}, ip={node}) {told} loss=2.5" for rank in ranks]
+    files = {"driver.log": lines(*said)}
+    found = diagnose(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=8, status=Status.CANCELLED), [])
+
+    assert [node.node for node in found.nodes] == ["10.20.1.2"]
+    assert found.events == () or all(event.ranks == () for event in found.events)

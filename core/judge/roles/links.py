@@ -1,0 +1,59 @@
+"""Links that came up again: of several nodes that lost one, who still has none is told, and not who had one back."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.events.messages import unlabelled
+from core.events.row_text import read_rows
+from core.failure_kinds import Kind
+from core.judge.candidates import Candidate
+from core.judge.roles.row_queries import Rows, without
+from core.model import Role
+from core.parsed import Parsed
+
+SEVERAL = 2  # nodes: of one alone nobody else has lost a link
+MAX_READ = 4096  # lines of links: a switch that flaps says thousands
+# As systemd-networkd (252) and Linux' drivers of network cards (6.6) say it: what stands before the colon is the link
+_DOWN = re.compile(r"(?P<link>[A-Za-z][\w.]{1,31}): (?:Lost carrier|(?:NIC )?Link (?:is )?down)\b", re.IGNORECASE)
+_UP = re.compile(r"(?P<link>[A-Za-z][\w.]{1,31}): (?:Gained carrier|(?:NIC )?Link (?:is )?up)\b", re.IGNORECASE)
+_UP_WORDS = re.compile(r"gained carrier|link (?:is )?up\b", re.IGNORECASE)
+
+
+def clear_recovered_links(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates; lost links that came up again only where no other node has one that did not."""
+    lost = [item for item in candidates if item.role is Role.ROOT and item.fact.kind == Kind.NETWORK_LINK]
+    if len({node for item in lost for node in item.nodes}) < SEVERAL:
+        return candidates
+    up = _came_up(parsed)
+    down: dict[int, tuple[int, str]] = {}
+    rows = np.unique(np.concatenate([item.rows for item in lost]))[:MAX_READ]
+    for row, text in read_rows(parsed.files, parsed.table, rows).items():
+        found = _DOWN.search(unlabelled(parsed.table, row, text))
+        if found is not None:
+            down[row] = (int(parsed.table.node[row]), found["link"])
+    back = {row for row, link in down.items() if up.get(link, -1) > int(parsed.table.time[row])}
+    if not back or len(back) == len(down):
+        return candidates
+
+    def came_back(of: Rows) -> NDArray[np.bool_]:
+        return np.isin(of, sorted(back))
+
+    why = "the link came up again"
+    return [without(parsed.table, item, came_back, why) if item in lost else item for item in candidates]
+
+
+def _came_up(parsed: Parsed) -> dict[tuple[int, str], int]:
+    """When each link of each node last came up."""
+    table = parsed.table
+    events = [event for event, template in enumerate(table.templates) if _UP_WORDS.search(template.sample)]
+    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[-MAX_READ:]
+    found: dict[tuple[int, str], int] = {}
+    for row, text in read_rows(parsed.files, table, rows).items():
+        match = _UP.search(unlabelled(table, row, text))
+        if match is not None:
+            link = int(table.node[row]), match["link"]
+            found[link] = max(found.get(link, -1), int(table.time[row]))
+    return found
