@@ -70,12 +70,18 @@ class Parsed:
         ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values()))
         if self.table.ranks or not len(self.table.nodes) > 1:
             return self
-        several = ranks > max(1, len(manifest.nodes))
+        several = ranks > max(1, len(manifest.nodes)) and not self._one_counts_on_each_node()
         table = with_actors_as_ranks(self.table, manifest.node_ranks) if several else with_nodes_as_ranks(self.table)
         if table is None:
             return self
         iterations = find_iterations(table, self.files, manifest.total_iterations, self.memory)
         return replace(self, table=table, iterations=iterations)
+
+    def _one_counts_on_each_node(self) -> bool:
+        """Whether one voice of each node counts iterations, whatever its ranks are: ``host=m1-r08 step=141``."""
+        voices = set(self.iterations.voices.tolist())
+        nodes = {self.table.origins[voice].node for voice in voices}
+        return not self.job.manifest.node_ranks and len(voices) == len(nodes) == len(self.table.nodes) > 1
 
     def timings(self) -> Mapping[str, Values]:
         """What the ranks took, by name, rank and iteration."""

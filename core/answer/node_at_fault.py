@@ -111,9 +111,8 @@ def _accused(
         return ()
     if roots and not roots[0].nodes and _only_implicit(suspicions[0]) and roots[0].score >= SUPPORTED:
         return ()  # what the job itself raised is told; who stood still then waited for it
-    nobody = bool(roots) and roots[0].fact.blame is Blame.NOBODY and not roots[0].nodes
-    if nobody and roots[0].fact.kind in OF_THE_PROGRAM:
-        return ()  # its driver tells of all, and what met each of them
+    if roots and _concerns_all(roots[0]):
+        return ()
     waits = bool(roots) and roots[0].fact.blame is Blame.NOBODY and suspicions[0].node in roots[0].nodes
     if waits and not _named_by(roots[0], suspicions[0]):
         return ()  # who reports that somebody is missing is not the one who is
@@ -126,6 +125,15 @@ def _accused(
         and _same_ground(top, other)
     ]
     return (top, *rest)
+
+
+def _concerns_all(root: Candidate) -> bool:
+    """Whether a driver tells it, of a program that none of its processes could run, or the first rank, of a service.
+
+    That one alone talks to trackers and hubs, for all.
+    """
+    of_driver = root.fact.blame is Blame.NOBODY and not root.nodes and root.fact.kind in OF_THE_PROGRAM
+    return of_driver or (root.fact.kind == Kind.REMOTE_SERVICE and root.ranks == (0,))
 
 
 def _is_guess(root: Candidate) -> bool:

@@ -62,7 +62,7 @@ def find_origins(
         seen = _spread_within_folders(voices, seen)
         node_of_rank = _node_of_rank(seen, manifest)
         seen = [_complete(origin, node_of_rank, manifest) for origin in seen]
-    seen = _by_their_ranks(labels, _on_the_only_node(labels, seen, manifest), manifest)
+    seen = _by_their_ranks(labels, _on_the_only_node(names, labels, seen, manifest), manifest)
     last = max((origin.rank for origin in seen if origin.rank is not None), default=0)
     return tuple(
         _place(voice, label, origin, max(last, (manifest.world_size or 0) - 1))
@@ -97,10 +97,16 @@ def _told(path: Origin, speaker: FileSpeaker, manifest: Manifest) -> Origin:
     return trains(origin, manifest)
 
 
-def _on_the_only_node(labels: Sequence[PrefixLabels], seen: list[Origin], manifest: Manifest) -> list[Origin]:
+def _on_the_only_node(
+    files: Iterable[str], labels: Sequence[PrefixLabels], seen: list[Origin], manifest: Manifest
+) -> list[Origin]:
+    """Everything happened on the only machine that is named, unless of files that are alike one is called after it."""
     named = {origin.node for origin in seen if origin.node} | {label.host for label in labels if label.host}
     here_and_there = any(label.here for label in labels) and any(label.host for label in labels)
-    if len(named) == 1 and len(manifest.nodes) <= 1 and not here_and_there:
+    files = list(files)
+    after = {_shape(file) for file in files for node in named if node in file}
+    of_others = any(_shape(file) in after and not any(node in file for node in named) for file in files)
+    if len(named) == 1 and len(manifest.nodes) <= 1 and not (here_and_there or of_others):
         return [replace(origin, node=next(iter(named))) for origin in seen]
     if len(manifest.nodes) == 1 and not named:
         return [replace(origin, node=manifest.nodes[0]) for origin in seen]

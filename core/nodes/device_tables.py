@@ -30,6 +30,8 @@ NEAR = 120 * SECOND  # of the onset, where rows have a clock: tables are printed
 _DEVICE = re.compile(
     r"(?:^|[\s,|])(?P<kind>GPU|NPU|DCU|HPU|XPU|card|device|dev|mlu)[ :#]{1,3}(?P<number>\d{1,3})\b", re.IGNORECASE
 )
+# A row of nvidia-smi --format=csv, behind its clock: ", 4, 87, 510 MHz, 186.33 W"
+_CSV_ROW = re.compile(r"^[\s,]*(?P<number>\d{1,3}),(?=.*\d (?:MHz|W|MiB|%))")
 _NUMBER = re.compile(
     r"(?:(?P<name>[A-Za-z][\w()%/ ]{0,24}?)[ =:]{1,2})?(?<![\w.:/-])(?P<value>\d{1,9}(?:\.\d{1,6})?)(?![\w:/-])"
 )
@@ -78,9 +80,7 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
 def _series(parsed: Parsed) -> Mapping[tuple[str, str, str], list[tuple[int, float]]]:
     """The numbers of each device of each node by their names, in order, with their rows."""
     table = parsed.table
-    events = [
-        event for event, template in enumerate(table.templates) if _DEVICE.search(template.sample.replace("<NUM>", "0"))
-    ]
+    events = [event for event, template in enumerate(table.templates) if _is_row(template.sample)]
     events = sorted(events, key=lambda event: (-int(table.heads[event]), event))[:MAX_EVENTS]
     found: dict[tuple[str, str, str], list[tuple[int, float]]] = defaultdict(list)
     for _, rows in sorted(table.rows_of(events).items()):
@@ -91,13 +91,19 @@ def _series(parsed: Parsed) -> Mapping[tuple[str, str, str], list[tuple[int, flo
     return found
 
 
+def _is_row(sample: str) -> bool:
+    """Whether a template may be a row of a device."""
+    plain = _CLOCK.sub(" ", sample.replace("<TS>", " ").replace("<NUM>", "0"))
+    return _DEVICE.search(plain) is not None or _CSV_ROW.search(plain) is not None
+
+
 def _numbers(text: str) -> Iterator[tuple[str, str, float]]:
     """Device, name and value of each number of a row; what has no name is called after its place."""
     plain = _CLOCK.sub(" ", text)
-    device = _DEVICE.search(plain)
+    device = _DEVICE.search(plain) or _CSV_ROW.search(plain)
     if device is None:
         return
-    called = f"{device['kind']} {device['number']}"
+    called = f"{device.groupdict().get('kind', 'GPU')} {device['number']}"
     for place, match in enumerate(_NUMBER.finditer(plain, device.end()), start=1):
         name = (match["name"] or "").strip()
         yield called, name or f"column {place}", float(match["value"])

@@ -8,6 +8,7 @@ Files whose names differ in one word, that begin together and say the same, are 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import TypeVar
 
@@ -43,6 +44,7 @@ _OF_A_RUN = re.compile(
 _NUMBERED = re.compile(
     r"[^.]{1,64}\.(?P<behind>\d{1,6})|(?:std)?(?:out|err|output|log|console)[-_.]?(?P<of_stream>\d{1,6})", re.IGNORECASE
 )
+_CRAY_NODE = re.compile(r"nid\d{5,6}")  # how HPE Cray calls its nodes
 _OF_ARRAY = re.compile(r"(?P<job>.{0,200}(?:_|\d{4}).{0,200}?)[-_.](?P<task>\d{1,6})")  # no machine is called so
 # kws.0.err, beat-9f3c.1.out.log; not of a part of a run, whatever its number
 _TASK = re.compile(
@@ -224,10 +226,26 @@ def _are_numbered_as(group: Mapping[str, str], ranks: Mapping[str, int]) -> bool
 
 def _called(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, str]:
     """The machine of each file, by the word that is its own."""
+    if rests := _behind_what_all_share(group, heads):
+        return rests
     hosts = behind_numbers(group.values())
     ends = {word.rpartition("-")[2] for word in group.values() if "-" in word.strip("-")}
     end = f"-{ends.pop()}" if len(ends) == 1 and all("-" in word for word in group.values()) else ""  # a-json, b-json
     return {name: hosts.get(word) or _shortest(word.removesuffix(end), heads[name]) for name, word in group.items()}
+
+
+def _behind_what_all_share(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, str]:
+    """What is each one's own in ``kestrel.hel``, ``kestrel.freya``, if files name the machines of others so."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(min(group.values()), max(group.values()), strict=False))
+    shared = "".join(one for one, _ in pairs)
+    shared = shared[: max(shared.rfind(sign) for sign in "-_.") + 1]
+    rests = {name: word.removeprefix(shared) for name, word in group.items()}
+    if not shared or not all(re.fullmatch(r"[A-Za-z][\w-]*", rest) for rest in rests.values()):
+        return {}
+    told = sum(
+        any(_names(head, rest) for other, head in heads.items() if other != name) for name, rest in rests.items()
+    )
+    return rests if told > 1 else {}
 
 
 def _mentioned(heads: Mapping[str, bytes], nodes: Sequence[str]) -> dict[str, str]:
@@ -278,7 +296,7 @@ def _alike(group: Mapping[str, str]) -> dict[str, str]:
 
 def _is_process(word: str) -> bool:
     """Whether a name tells processes or times apart, and no machines: plog-11116_20230131024824451."""
-    return re.search(r"\d{5}", word) is not None
+    return re.search(r"\d{5}", _CRAY_NODE.sub("", word)) is not None
 
 
 def _lines(head: bytes) -> list[bytes]:
