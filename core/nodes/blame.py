@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from core.events.table import EventTable
 from core.facts import Blame
@@ -44,6 +45,7 @@ class Names:
         self._nodes = {node: node for node in nodes} | {
             node.split(".", 1)[0]: node for node in nodes if not is_address(node)
         }
+        self._nodes = _behind_shared(table.nodes) | self._nodes
         self._nodes |= {address: node for node, addresses in manifest.node_addresses.items() for address in addresses}
         self._pids = {node.rpartition("=")[2]: node for node in table.nodes if is_actor(node)}
         self._all_are_known = bool(manifest.nodes)
@@ -200,6 +202,18 @@ def end_of_chains(edges: Sequence[Edge]) -> dict[str, int]:
         for node in seen - set(blames):
             led[node].add(reporter)
     return {node: len(by) for node, by in sorted(led.items())}
+
+
+def _behind_shared(nodes: Sequence[str]) -> dict[str, str]:
+    """The node of each name that files of all nodes have something before: nid002177 of ``tt-nid002177.log``."""
+    pairs = takewhile(
+        lambda pair: pair[0] == pair[1], zip(min(nodes, default=""), max(nodes, default=""), strict=False)
+    )
+    shared = "".join(one for one, _ in pairs)
+    shared = shared[: max(shared.rfind(sign) for sign in "-_.") + 1]
+    return {
+        node.removeprefix(shared): node for node in nodes if shared and _HOSTLIKE.fullmatch(node.removeprefix(shared))
+    }
 
 
 def _shape(name: str) -> str:

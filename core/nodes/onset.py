@@ -1,4 +1,4 @@
-"""Who alone began to complain when a job became slow or stood still: a card that lost lanes, a disk that retries.
+"""Who alone began to complain when a job became slow: a card that lost lanes, a link that fails, a disk that retries.
 
 The job goes on, so that nothing of it is a failure; what tells is the moment, and that no other node said it.
 """
@@ -24,18 +24,17 @@ _ENDS = frozenset({Kind.END_OF_JOB, Kind.TERMINATED, Kind.LAST_WORDS})
 
 def onset_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -> list[Sign]:
     """A sign for the one node that first said something bad near the onset, which no other node said."""
-    onset = onset_of_slowdown(parsed, ending) if ending.slow is not None else ending.progressed
-    if len(parsed.nodes) < MIN_RANKS or not (ending.slow is not None or ending.hung):
+    onset = onset_of_slowdown(parsed, ending)
+    if len(parsed.nodes) < MIN_RANKS or ending.slow is None:
         return []
     found = [candidate for candidate in candidates if _is_alone(parsed, candidate, onset)]
     if len({candidate.nodes for candidate in found}) != 1:
         return []  # of several that complain then, chance may have chosen each
     first = min(found, key=lambda candidate: (int(parsed.table.time[candidate.rows].min()), not candidate.fact.known))
     (node,) = first.nodes
-    moment = "when the job became slow" if ending.slow is not None else "when the job stood still"
-    because = f"{node} alone began to say \u201c{short(first.quote or first.text)}\u201d {moment}."
+    because = f"{node} alone began to say \u201c{short(first.quote or first.text)}\u201d when the job became slow."
     fact = first.fact
-    says = f"{fact.says} {moment}" if fact.known else f"it alone complained {moment}"
+    says = f"{fact.says} when the job became slow" if fact.known else "it alone complained when the job became slow"
     check = f"Look at what {node} complained of: its kernel log, the links and the clocks of its cards."
     return [Sign(node, "first", AT_THE_ONSET, because, first.event, says=says, check=check)]
 

@@ -10,6 +10,8 @@ ORDER = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:03:2
 FORMS = {
     # dcgmi dmon -e 100,155,203 (DCGM 3.3): a row a card, without a clock
     "dcgmi": "GPU {device}     {clock}      638.602   94",
+    # nvidia-smi --query-gpu=timestamp,index,clocks.sm,power.draw,utilization.gpu --format=csv,noheader -l 5 (550)
+    "nvidia-smi": "2026/11/21 04:00:00.812, {device}, {clock} MHz, 386.33 W, 100 %",
     "with a clock and names": "GPU {device} sm_clock={clock} power=638.6",
 }
 
@@ -27,7 +29,7 @@ def printed(form: str, clock_of: dict[tuple[int, int], int], slow: float = 2.6, 
             for device in range(4):
                 value = clock_of.get((node, device), 1845) if second > since else 1845 + 15 * (second % 2)
                 row = FORMS[form].format(device=device, clock=value)
-                rows.append(row if form == "dcgmi" else at(second, row))
+                rows.append(at(second, row) if form == "with a clock and names" else row)
         tables[f"node-{node}/cards.log"] = rows
     return four_nodes({}, usual=said, others=tables | {"slurm.out": [at(clock + 1, ORDER)]}, status=Status.CANCELLED)
 

@@ -345,3 +345,23 @@ def test_files_beside_those_that_are_called_after_nodes_train_nothing() -> None:
         "logs/gpu-1.log": 1,
     }
     assert {rank for name, rank in ranks.items() if "top" in name} == {None}
+
+
+def test_what_all_names_of_files_begin_with_is_no_part_of_a_machines_name() -> None:
+    """Where files name the machines of the others without it."""
+    names = ("hel", "freya", "loki")
+    files = {
+        f"kestrel.{name}.txt": [*STEPS, at(10, f"ring: neighbour {names[(n + 1) % 3]} closed")]
+        for n, name in enumerate(names)
+    }
+
+    assert nodes(files)[0] == ("freya", "hel", "loki")
+
+
+def test_files_that_are_called_alike_are_not_all_of_the_one_that_a_launcher_names() -> None:
+    """Slurm reports the end of tasks on one node of four."""
+    files = {f"tt-nid00{n}.log": STEPS for n in (2101, 2104, 2177, 2190)}
+    files["slurm.err"] = ["srun: error: nid002177: task 2: Out Of Memory"]
+    found = diagnose(job({name: lines(*said) for name, said in files.items()}), [])
+
+    assert [node.node for node in found.nodes] == ["tt-nid002177"]
