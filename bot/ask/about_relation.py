@@ -67,7 +67,8 @@ def trouble(subject: Subject, question: Question) -> Lines | None:
     """Whether something that is named did harm, and whether the job ended well; None where neither is asked."""
     if question.ids:
         return None
-    well = _ended_well(subject) if asks(question, "finished") and not asks(question, "compares_jobs") else ""
+    ended = asks(question, "finished") and not asks(question, "compares_jobs")
+    well = _ended_well(subject, badly=_ASKS_OF_FAILING.search(question.text) is not None) if ended else ""
     if not well and not (asks(question, "harm") and yes_or_no(question)):
         return None
     meant = _trouble_lines(subject, question)
@@ -77,16 +78,16 @@ def trouble(subject: Subject, question: Question) -> Lines | None:
     return [cited(well), *(line for line in lines if not line.startswith("What failed"))]
 
 
-def _ended_well(subject: Subject) -> str:
-    """Whether the job ended well, as the diagnosis has it."""
-    diagnosis = subject.diagnosis
+def _ended_well(subject: Subject, *, badly: bool) -> str:
+    """Whether the job ended well, as the diagnosis has it, or badly, where that is asked."""
+    diagnosis, yes, no = subject.diagnosis, *(("No", "Yes") if badly else ("Yes", "No"))
     status = diagnosis.facts.get("status", "")
     beside = f" Its job.json says {status}." if status else ""
     if diagnosis.scope in (Scope.NODE, Scope.JOB):
-        return f"No: {lower(diagnosis.headline)}.{beside}"
+        return f"{no}: {lower(diagnosis.headline)}.{beside}"
     if diagnosis.scope is Scope.NONE:
         done = status in ("", Status.COMPLETED)
-        return f"{'Yes' if done else 'Not to its end, but nothing broke'}: {lower(diagnosis.headline)}.{beside}"
+        return f"{yes if done else 'Not to its end, but nothing broke'}: {lower(diagnosis.headline)}.{beside}"
     return f"The logs do not tell: {lower(diagnosis.headline)}.{beside}"
 
 
@@ -184,6 +185,9 @@ NEXT, ALIKE = 3, 2  # without such a name: lines after it, and words that both h
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{1,30}")
 _LEVELS = frozenset(["info", "warn", "warning", "error", "debug", "critical", "fatal"])
 _PLAIN_NUMBER = re.compile(r"[A-Za-z]?[0-9:.,]{1,30}")
+_ASKS_OF_FAILING = re.compile(
+    r"\b(?:fail\w*|crash\w*|die[ds]?|broke\w*|kaputt|gescheitert)\b|\u5931\u8d25", re.IGNORECASE
+)
 _WENT_WELL = re.compile(
     r"\b(?:ok|okay|succe\w{2,8}|recovered|reconnected|restored|resumed|pulled|mounted|started|link (?:is )?up)\b",
     re.IGNORECASE,

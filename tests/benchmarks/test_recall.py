@@ -128,12 +128,13 @@ def test_the_best_threshold_lies_between_right_and_wrong() -> None:
 
 
 def test_the_report_counts_both_sets() -> None:
-    """A table row for each set, who was told something, and the likenesses when there are two sets."""
+    """A row for each set in each table, who was told something, and the likenesses when there are two sets."""
     text = report((*cases(), case("s01", None, diagnosis())), EMBEDDER)
 
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith(("| lab |", "| public |"))]
-    taught, rows = rows[:2], rows[2:]
+    taught, joined, rows = rows[:2], rows[2:4], rows[4:]
     assert [row[:2] for row in taught] == [["| lab", "1"], ["| public", "0"]]  # one sibling: two jobs of one kind
+    assert [row[0] for row in joined] == ["| lab", "| public"]
     assert [row[0] for row in rows] == ["| lab"] * 2 + ["| public"] * 2 + ["| lab"] * 2 + ["| public"] * 2
     assert rows[0][2:7] == ["2", "2", "2", "2", "0"]
     assert "kind was taken out: nobody." in text

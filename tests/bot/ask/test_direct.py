@@ -12,6 +12,7 @@ from bot.ask.question import read_question
 from bot.ask.subject import Subject
 from core.answer.search import search
 from core.diagnose import diagnose_parsed
+from core.job import Status
 from core.parsed import parse_job
 from tests.support.jobs import job
 
@@ -191,3 +192,11 @@ def test_talk_is_no_search() -> None:
     assert is_chatter("ugh not again... brb")
     assert asks_of_bot("who are you actually, a bot?")
     assert not asks_of_bot("who killed rank 3?")
+
+
+@pytest.mark.parametrize(("text", "begins"), [("did this one fail?", "No: "), ("did it finish ok?", "Yes: ")])
+def test_yes_and_no_are_to_what_was_asked(text: str, begins: str) -> None:
+    """Of a job that completed."""
+    subject = subject_of({"train.log": steps(100)}, status=Status.COMPLETED, total_iterations=100)
+
+    assert told(text, subject)[1].startswith(begins)
