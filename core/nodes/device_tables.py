@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.course.pace import SECOND
 from core.events.messages import unlabelled
@@ -24,7 +25,8 @@ from core.shares import few_of
 
 MIN_DEVICES = 4  # of fewer, one that does another part of the work is a large part of them
 MAX_EVENTS = 16  # messages that are looked at, those said most often first
-MAX_ROWS = 4_000  # of each node: eight cards, every ten seconds for an hour and a half
+MAX_ROWS = 64_000  # of all nodes, evenly spread: a third of a second
+BLOCK = 16  # rows in a row that are read together: as many as a machine has cards, so that each is met
 NEAR = 120 * SECOND  # of the onset, where rows have a clock: tables are printed once a minute, and lag behind
 # A row of a device: "GPU 5     345", "npu 5  Health OK", ", 2, P0, 151.78 W"; what stands before is a clock
 _DEVICE = re.compile(
@@ -83,12 +85,22 @@ def _series(parsed: Parsed) -> Mapping[tuple[str, str, str], list[tuple[int, flo
     events = [event for event, template in enumerate(table.templates) if _is_row(template.sample)]
     events = sorted(events, key=lambda event: (-int(table.heads[event]), event))[:MAX_EVENTS]
     found: dict[tuple[str, str, str], list[tuple[int, float]]] = defaultdict(list)
+    most = MAX_ROWS // max(1, len(table.nodes) * len(events))
     for _, rows in sorted(table.rows_of(events).items()):
         for node, own in rows_by(table.node, rows[table.node[rows] >= 0]):
-            for row, text in sorted(read_rows(parsed.files, table, own[-MAX_ROWS:]).items()):
+            for row, text in sorted(read_rows(parsed.files, table, _spread(own, most)).items()):
                 for device, name, value in _numbers(unlabelled(table, row, text)):
                     found[table.nodes[node], device, name].append((row, value))
     return found
+
+
+def _spread(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """At most so many of them, block by block, evenly spread."""
+    blocks = max(1, most // BLOCK)
+    if len(rows) <= blocks * BLOCK:
+        return rows
+    starts = np.linspace(0, len(rows) - BLOCK, blocks).astype(np.intp)
+    return np.asarray(rows[np.unique((starts[:, None] + np.arange(BLOCK)).ravel())], np.intp)
 
 
 def _is_row(sample: str) -> bool:
