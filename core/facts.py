@@ -81,7 +81,7 @@ _COMMAND_LINE = re.compile(r"(?:\s--?[a-zA-Z][\w-]+[ =][^-\s]\S*){3}")  # echoed
 # A name and nothing but a number or a switch: a setting or a counter. Exit codes and the like are no <NUM> (core/logs).
 _SETTING = re.compile(
     r"^(?!.*(?:Error|Exception)\b)[\w .()/\[\]-]{1,60}?\s?(?:[:=]|\.{3,}|(?<=timeout)) ?<NUM>\s?\w{0,7}[,;.]?$"
-    r"|^(?!oomkilled)[a-z][\w.-]*\s?(?:[:=]|\.{3,}) ?['\"]?"
+    r"|^(?!oomkilled|.*(?:Error|Exception)\b)[a-z][\w.-]*\s?(?:[:=]|\.{3,}) ?['\"]?"
     r"(?:true|false|none|null|yes|no|on|off|enabled|disabled)['\"]?,?$",
     re.IGNORECASE,
 )

@@ -57,6 +57,7 @@ GROUND_OF = {
     "counter": Ground.NUMBERS,
     "own part": Ground.NUMBERS,
     "gauge": Ground.NUMBERS,
+    "series": Ground.NUMBERS,
     "lag": Ground.NUMBERS,
     "device": Ground.WORDS,  # of its driver, by way of an exporter
     "metric": Ground.NUMBERS,

@@ -114,7 +114,7 @@ def _stood_out(found: Findings) -> bool:
     """Whether one node is suspicious, of a job of which no clock tells if it made progress."""
     first = next(iter(found.suspicions), None)
     level = HELD_UP if may_have_hung(found) and not was_well(found) else SUPPORTED
-    undated = found.ending.allowed is None or found.ending.vague
+    undated = found.ending.allowed is None or found.ending.vague or found.ending.undated
     return undated and first is not None and first.score >= level
 
 

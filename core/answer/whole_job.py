@@ -111,8 +111,7 @@ def stalled(found: Findings) -> Verdict | None:
         return None
     ending, roots = found.ending, found.roots
     stop = f" ({roots[0].fact.says})" if roots and roots[0].fact.stop else ""
-    ranks = found.parsed.job.manifest.world_size or MIN_VOICES
-    heard = found.voices >= MIN_VOICES and len(found.parsed.table.ranks) >= ranks
+    heard = found.voices >= MIN_VOICES
     iterations = found.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
     whole = heard or at_end or (ending.slow is not None and ending.slow.than_good_jobs and not ending.hung)

@@ -153,7 +153,7 @@ def variables(text: bytes) -> Iterator[tuple[int, int, bytes]]:
 TASK = re.compile(rb" {0,6}[0-9]{1,6}: ")
 _TAGS = re.compile(
     rb"\[default[0-9]+\]:|\[rank[0-9]+\]: ?|\[[0-9]+,[0-9]+\]<std(?:out|err)>:(?: (?! ))?"
-    rb"|\([A-Za-z_][A-Za-z0-9_]* pid=[0-9]+(?:, ip=[0-9.]+)?\) "
+    rb"|\([A-Za-z_][A-Za-z0-9_]*(?: pid=[0-9]+(?:, ip=[0-9.]+)?|, ip=[0-9.]+)\) "
     rb"|(?![0-9]+:)[A-Za-z0-9][A-Za-z0-9_.-]*:[0-9]+:[0-9]+ \[[0-9]+\] "
 )
 # kubectl logs --timestamps, and the files of a container runtime: 2026-11-21T13:12:42.728Z stdout F

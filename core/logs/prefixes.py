@@ -14,7 +14,7 @@ from core.logs.voices import Origin
 # Seven digits: ranks and tasks go to a million, process ids to four; a longer number is a word of the program.
 _LABEL = re.compile(
     rb"\[default(?P<local>\d{1,7})\]:|\[rank(?P<rank>\d{1,7})\]: ?|\[\d{1,10},(?P<mpi>\d{1,7})\]<std(?:out|err)>: ?"
-    rb"|\((?P<ray>\w++) pid=(?P<pid>\d{1,7})(?:, ip=(?P<ip>[\d.]{1,15}))?\) "
+    rb"|\((?P<ray>\w++)(?: pid=(?P<pid>\d{1,7}))?(?:, ip=(?P<ip>[\d.]{1,15}))?\) "
     rb"|(?<![\w.-])(?:(?P<nccl>(?!\d{1,10}:)[\w.-]++):\d{1,10}:\d{1,10} \[\d{1,10}\] "
     rb"|(?P<task>\d{1,7}): |(?P<host>[\w.-]++): )"
 )

@@ -25,6 +25,13 @@ _LETTER = re.compile(r"^\[?([EWIF])(?:<TS>| [\w./-]+:(?:<NUM>|\d+)\])")
 _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|" + _LETTER.pattern)
 # logfmt, of loggers that leave it to a field: level=fatal, lvl=eror (log15), severity=error
 _FIELD = re.compile(r"\b(?:level|lvl|severity)=[\"']?(fatal|panic|crit|err|warn|info|debug|trace)", re.IGNORECASE)
+# Levels as scripts of other languages print them, before a colon or a bracket that ends them: [FEHLER  ], Erreur :
+_TRANSLATED = re.compile(
+    # of Chinese, Japanese and Korean, German and French
+    r"(?:(?P<E>\u9519\u8bef|\u932f\u8aa4|\u30a8\u30e9\u30fc|\uc624\ub958|\bfehler|\berreur)"
+    r"|(?P<W>\u8b66\u544a|\uacbd\uace0|\bwarnung|\bavertissement))(?=\s{0,4}[:\uff1a\])\u3011])",
+    re.IGNORECASE,
+)
 _DIGIT = re.compile(r"[0-9]")  # masks leave them in slots only, and to look for slots takes long
 # A part of every word above, and of what begins with a level of one letter: a text without any tells nothing by words.
 _MAY_TELL = (
@@ -45,6 +52,8 @@ def level(text: str) -> str:
     match = _LEVEL.search(text[:_LEVEL_WITHIN])
     if match is None and (field := _FIELD.search(text[:_LEVEL_WITHIN])):
         return field[1][0].upper().replace("P", "F")
+    if match is None and (word := _TRANSLATED.search(text[:_LEVEL_WITHIN])):
+        return word.lastgroup or ""
     return (match[1] or match[2])[0] if match else ""
 
 

@@ -37,6 +37,7 @@ from core.nodes.lost_nodes import lost_signs
 from core.nodes.missing_tensors import missed_signs
 from core.nodes.onset import onset_signs
 from core.nodes.peers import other_work
+from core.nodes.rank_series import series_signs
 from core.nodes.rank_values import told_by_all
 from core.nodes.reported_slowest import reported_signs
 from core.nodes.settings import setting_signs
@@ -112,7 +113,14 @@ def find_signs(
     )
     if any(sign.weight >= TELLING for sign in signs):
         return signs
-    return (*signs, *onset_signs(parsed, candidates, ending), *silent_node_signs(parsed, ending))
+    series = series_signs(parsed, home) if _may_be_told_by_numbers(parsed, candidates) else []
+    return (*signs, *onset_signs(parsed, candidates, ending), *silent_node_signs(parsed, ending), *series)
+
+
+def _may_be_told_by_numbers(parsed: Parsed, candidates: Sequence[Candidate]) -> bool:
+    """Whether a job did not complete, and nothing that broke tells why: what numbers then tell was the reason."""
+    broke = any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates)
+    return parsed.job.status is not Status.COMPLETED and not broke
 
 
 def _of_pace(

@@ -202,16 +202,18 @@ def _colon_end(end: int) -> int:
 
 @compiled
 def _ray_end(at: int) -> int:
-    """``(Worker pid=2113, ip=10.0.3.7) ``."""
+    """``(Worker pid=2113, ip=10.0.3.7) ``, ``(Worker pid=2113) ``, ``(raylet, ip=10.0.3.7) ``."""
     name = at + 1
     if not CLASS[byte(name)] & LETTER:
         return 0
     while CLASS[byte(name)] & WORD:
         name += 1
-    if not _starts(name, _PID, 5):
-        return 0
-    end = digits_end(name + 5)
-    if end == name + 5:
+    end, has_pid = name, _starts(name, _PID, 5)
+    if has_pid:
+        end = digits_end(name + 5)
+        if end == name + 5:
+            return 0
+    if not (has_pid or _starts(end, _IP, 5)):
         return 0
     if _starts(end, _IP, 5):
         start = end = end + 5

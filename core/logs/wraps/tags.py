@@ -11,7 +11,7 @@ from core.logs.wraps.peeled import Peeled, Wrap, usual
 
 LABELS = (
     rb"(?: {0,6}[0-9]{1,6}: |\[default[0-9]+\]:|\[rank[0-9]+\]: ?|\[[0-9]+,[0-9]+\]<std(?:out|err)>: ?"
-    rb"|\([A-Za-z_][A-Za-z0-9_]* pid=[0-9]+(?:, ip=[0-9.]+)?\) |[A-Za-z0-9][A-Za-z0-9_.-]*: ){1,4}"
+    rb"|\([A-Za-z_][A-Za-z0-9_]*(?: pid=[0-9]+(?:, ip=[0-9.]+)?|, ip=[0-9.]+)\) |[A-Za-z0-9][A-Za-z0-9_.-]*: ){1,4}"
 )
 _TAGS = re.compile(LABELS + rb'(?=\{"|(?:time|ts|level|lvl|msg|at|when)=)')
 _NUMBER = re.compile(rb"[0-9]+")

@@ -1,0 +1,215 @@
+"""Who alone changed, in whatever is told of it again and again: numbers without a name that anybody knows.
+
+Programs of one's own print their numbers in lines that count nothing and in words that no rule has. What tells needs
+neither: a number that is told of all ranks or nodes leaves its level on one node and stays there, or on all but one.
+Two such numbers that point to the same node are told, and one that may be a time, and rose far above its noise. No
+other is told alone: queues fill and waits end for who is next to the one that is slow.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.course.level_shift import LONG_DRIFT, MAD_TO_SIGMA
+from core.course.timings import is_rate, may_be_duration
+from core.nodes.sign import Sign
+from core.nodes.slow import WAITS
+from core.nodes.told_numbers import MIN_SIDE, Subject, Told, told_numbers
+from core.nodes.votes import of_each
+from core.parsed import Parsed
+from core.shares import MIN_RANKS
+
+AGREED = 0.6  # as a gauge: it tells who differs since then, not why
+CLEAR = 0.55  # as sure as what is worth acting on after a look (core.answer.confidence)
+ERRORS = 6.0  # standard errors of the difference of two means: chance makes none in any number of series
+CLEAR_ELSEWHERE = 0.1  # of the change, by which the others moved at most where it is clear (docs/LOG.md)
+SEVERAL = 2  # numbers that point to one node: what it does takes longer, and what the others do is wait
+ELSEWHERE = 1 / 3  # of the change, in octaves: by no more may it move on the others (as in core.nodes.gauges)
+ALIKE = 2 / 3  # of what it changed by on most: by so much at least it has to on each of them
+GRAINS = 3  # of its resolution that a number has to change by: from 0 to 1 a rounding goes
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """Where a series left its level, as a share of its values and a time, and by how many octaves, by medians."""
+
+    share: float
+    time: int | None
+    octaves: float
+
+    def place(self, told: Told) -> int:
+        """Where that is in another series, with values enough on either side."""
+        place = round(self.share * len(told.values))
+        if self.time is not None and len(told.times):
+            place = int(np.searchsorted(told.times, self.time))
+        return min(max(MIN_SIDE, place), len(told.values) - MIN_SIDE)
+
+    def moved(self, told: Told) -> float:
+        """By how many octaves the median of another series moved there."""
+        place = self.place(told)
+        return float(np.median(told.octaves[place:]) - np.median(told.octaves[:place]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A number that changed on one node alone, or on all others. before, after: its levels, as they are printed.
+
+    clear: the others hardly moved.
+    """
+
+    node: str
+    ranks: tuple[int, ...]
+    event: int
+    name: str
+    before: float
+    after: float
+    row: int  # the first of the event table with the new level
+    alone: bool
+    clear: bool = False
+
+    @property
+    def is_longer(self) -> bool:
+        """Whether its own work takes longer since then, for certain."""
+        own_time = may_be_duration(self.name) and not WAITS.search(self.name)
+        worse = self.after < self.before if is_rate(self.name) else self.after > self.before
+        return self.alone and self.clear and own_time and worse
+
+    @property
+    def called(self) -> str:
+        """The name of the number, for a sentence."""
+        return self.name if self.name[:1].isalpha() else "a number"
+
+    @property
+    def says(self) -> str:
+        """What changed, as the end of a sentence."""
+        where = "there alone" if self.alone else "on all others, and not there"
+        return f"{self.called} went from {self.before:.3g} to {self.after:.3g} {where}"
+
+
+def series_signs(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
+    """Signs for the one node that numbers tell from all others since some moment.
+
+    Args:
+        home: node of each rank.
+    """
+    found: dict[str, list[_Change]] = defaultdict(list)
+    for event, name, told in told_numbers(parsed, home):
+        if not of_each(name):
+            for change in _changes(event, name, told):
+                found[change.node].append(change)
+    ordered = sorted(found.items(), key=lambda entry: (-len(_names(entry[1])), entry[0]))
+    if not ordered or (len(ordered) > 1 and len(_names(ordered[0][1])) < SEVERAL * len(_names(ordered[1][1]))):
+        return []  # they point to several: to nobody
+    node, changes = ordered[0]
+    best = sorted(changes, key=lambda change: (not change.is_longer, not change.alone, change.name, change.ranks))
+    agreed = len(_names(changes)) >= SEVERAL and any(change.clear for change in changes)
+    if not agreed and not best[0].is_longer:
+        return []
+    ranks = best[0].ranks
+    told_of = list(dict.fromkeys(change.says for change in best))[:SEVERAL]
+    since = int(parsed.iterations.of_row[best[0].row])
+    return [
+        Sign(
+            node,
+            "series",
+            AGREED if agreed else CLEAR,
+            f"{parsed.table.called(ranks, node) if ranks else node}: {', and '.join(told_of)}.",
+            best[0].event,
+            says=f"{best[0].called} changed there, and nowhere else" if best[0].alone else "only its numbers stayed",
+            check=f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage.",
+            ranks=ranks,
+            iteration=since if since > 0 else None,
+            rows=tuple(sorted({change.row for change in best[:SEVERAL]})),
+        )
+    ]
+
+
+def _names(changes: Sequence[_Change]) -> set[tuple[int, str]]:
+    return {(change.event, change.name) for change in changes}
+
+
+def _changes(event: int, name: str, told: Mapping[Subject, Told]) -> Iterator[_Change]:
+    """Which node changed alone, or alone did not; of two nodes, either may be the odd one."""
+    nodes = sorted({subject.node for subject in told})
+    if len(nodes) < MIN_RANKS:
+        return
+    grain = _grain(told.values())
+    splits = {subject: split for subject, of in told.items() if (split := _split(of, grain)) is not None}
+    for node in nodes:
+        others = {subject: of for subject, of in told.items() if subject.node != node}
+        own = {subject: split for subject, split in splits.items() if subject.node == node}
+        if own and not others.keys() <= splits.keys():
+            yield from _alone(event, name, told, own, others.values())
+        elif others.keys() <= splits.keys():
+            yield from _stood(event, name, node, told, [splits[subject] for subject in others])
+
+
+def _alone(
+    event: int, name: str, told: Mapping[Subject, Told], own: Mapping[Subject, _Split], others: Iterable[Told]
+) -> Iterator[_Change]:
+    """The node of which some changed, if nobody elsewhere did."""
+    first = max(own, key=lambda subject: (abs(own[subject].octaves), subject))
+    split = own[first]
+    moved = max(abs(split.moved(other)) for other in others)
+    if moved <= ELSEWHERE * abs(split.octaves):
+        ranks = tuple(sorted(subject.rank for subject in own if subject.rank >= 0))
+        before, after, row = _levels(told[first], split)
+        clear = moved <= CLEAR_ELSEWHERE * abs(split.octaves)
+        yield _Change(first.node, ranks, event, name, before, after, row, alone=True, clear=clear)
+
+
+def _stood(
+    event: int, name: str, node: str, told: Mapping[Subject, Told], splits: Sequence[_Split]
+) -> Iterator[_Change]:
+    """The node of which some did not change when all elsewhere did."""
+    octaves = float(np.median([split.octaves for split in splits]))
+    if not all(split.octaves * octaves > 0 and abs(split.octaves) >= ALIKE * abs(octaves) for split in splits):
+        return
+    split = sorted(splits, key=lambda split: split.share)[len(splits) // 2]
+    still = [
+        subject
+        for subject, of in told.items()
+        if subject.node == node and abs(split.moved(of)) <= ELSEWHERE * abs(octaves)
+    ]
+    if still:
+        levels = [_levels(of, split) for subject, of in told.items() if subject.node != node]
+        before, after = (float(np.median([level[side] for level in levels])) for side in (0, 1))
+        ranks = tuple(sorted(subject.rank for subject in still if subject.rank >= 0))
+        yield _Change(node, ranks, event, name, before, after, _levels(told[still[0]], split)[2], alone=False)
+
+
+def _levels(told: Told, split: _Split) -> tuple[float, float, int]:
+    """Medians before and after, and the first row after."""
+    place = split.place(told)
+    return float(np.median(told.values[:place])), float(np.median(told.values[place:])), int(told.rows[place])
+
+
+def _grain(told: Iterable[Told]) -> float:
+    """The resolution that numbers are printed with: a unit of the last decimal place that any of them has."""
+    decimals = max(
+        len(f"{value:.12g}".partition(".")[2]) for of in told for value in of.values[: 2 * MIN_SIDE].tolist()
+    )
+    return float(10.0**-decimals)
+
+
+def _split(told: Told, grain: float) -> _Split | None:
+    """Where a series left its level, by far more than its noise; None where it did not.
+
+    The split is where the means of both sides differ most for their number of values (CUSUM statistic).
+    """
+    of = told.octaves
+    places = np.arange(MIN_SIDE, len(of) - MIN_SIDE + 1)
+    sums = np.cumsum(of)[places - 1]
+    apart = (of.sum() - sums) / (len(of) - places) - sums / places
+    place = int(places[np.argmax(apart**2 * places * (len(of) - places))])
+    before, after = of[:place], of[place:]
+    octaves = float(np.median(after) - np.median(before))
+    spread = max(float(np.median(np.abs(side - np.median(side)))) for side in (before, after)) * MAD_TO_SIGMA
+    error = spread * float(np.sqrt(1 / len(before) + 1 / len(after)))
+    if abs(octaves) < max(float(np.log2(LONG_DRIFT)), ERRORS * error):
+        return None
+    grains = abs(np.median(told.values[place:]) - np.median(told.values[:place])) / grain
+    time = int(told.times[place]) if len(told.times) else None
+    return _Split(place / len(of), time, octaves) if grains >= GRAINS else None
