@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from core.answer.confidence import SUPPORTED, Support
+from core.answer.confidence import RIVAL, SUPPORTED, Support
 from core.answer.evidence import slowdown
 from core.course.broken_number import BrokenNumber
 from core.course.leak import Leak
@@ -18,6 +18,7 @@ from core.metrics.metric_finding import MetricFinding
 from core.model import Confidence, Role, Scope, Stage
 from core.nodes.sign import Suspicion, short
 from core.parsed import Parsed
+from core.shares import MAJORITY
 
 HELD_UP = 0.4  # score of a suspicion that is told when a job hung: whoever looks has to begin somewhere
 MAX_SUSPECTS = 3  # that a headline names
@@ -158,6 +159,22 @@ def apart_by_numbers(found: Findings) -> bool:
     """Whether its numbers tell one node from all others, at whatever pace: they waited for it, or it left them."""
     first = next(iter(found.suspicions), None)
     return first is not None and first.score >= SUPPORTED and any(sign.channel in _TOLD_APART for sign in first.signs)
+
+
+def same_ground(one: Suspicion, other: Suspicion) -> bool:
+    """Whether the same kind of evidence leads both: only then two nodes are accused together."""
+    return one.signs[0].channel == other.signs[0].channel and one.signs[0].event == other.signs[0].event
+
+
+def alike_on_most(found: Findings) -> Sequence[Suspicion]:
+    """The suspects for one kind of evidence, if they are most of the nodes, some ranks on each; else none."""
+    top = next(iter(found.suspicions), None)
+    alike = [
+        other
+        for other in found.suspicions
+        if top is not None and other.score >= RIVAL * top.score and same_ground(top, other)
+    ]
+    return alike if len(alike) >= MAX_SUSPECTS and len(alike) > len(found.nodes) * MAJORITY else ()
 
 
 def course_of(ending: Ending) -> str:

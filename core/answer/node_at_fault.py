@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 
-from core.answer.confidence import SUPPORTED, Support, confidence, grounds_of, rivals
+from core.answer.confidence import RIVAL, SUPPORTED, Support, confidence, grounds_of, rivals
 from core.answer.findings import (
     HELD_UP,
     MAX_SUSPECTS,
     MIN_VOICES,
     Findings,
     Verdict,
+    alike_on_most,
     compared,
     course_of,
     held_up,
     is_stop,
     may_have_hung,
+    same_ground,
     second_opinion,
     what_broke,
 )
@@ -26,7 +28,6 @@ from core.naming import together
 from core.nodes.sign import Suspicion
 from core.nodes.spatial import is_local
 
-RIVAL = 0.8  # a second suspect counts when it has this share of the first one's score
 _MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})
 _IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
 
@@ -39,8 +40,8 @@ def of_nodes(found: Findings) -> Verdict | None:
     accused = _accused(roots, found.suspicions, found.nodes, level)
     if accused and (found.crossed or found.mismatch is not None) and _only_implicit(accused[0]):
         return None  # who waits elsewhere than the others is not stuck: the program let them part
-    if not accused or MIN_VOICES <= len(found.nodes) <= len(accused):
-        return None  # all of them: nobody is special
+    if not accused or MIN_VOICES <= len(found.nodes) <= len(accused) or alike_on_most(found):
+        return None  # all of them, or most: nobody is special
     names, first = together([suspicion.node for suspicion in accused]), accused[0]
     broke = [root for root in roots if root.fact.says and not root.fact.stop and _is_of(root, first)]
     root = next((root for root in broke if not _is_guess(root) or _named_by(root, first)), None)
@@ -122,7 +123,7 @@ def _accused(
         for place, other in enumerate(suspicions[1:], start=1)
         if (place < MAX_SUSPECTS or other.node in top.signs[0].group)
         and other.score >= RIVAL * top.score
-        and _same_ground(top, other)
+        and same_ground(top, other)
     ]
     return (top, *rest)
 
@@ -153,8 +154,3 @@ def _named_by(root: Candidate, suspicion: Suspicion) -> bool:
 def _spread_from(root: Candidate, suspicion: Suspicion) -> bool:
     """Whether all have what one had first: a nan, which the next gradient carries to the others."""
     return is_about_numbers([root]) and any(sign.channel == "agreement" for sign in suspicion.signs)
-
-
-def _same_ground(one: Suspicion, other: Suspicion) -> bool:
-    """Two nodes are accused together only for the same kind of evidence."""
-    return one.signs[0].channel == other.signs[0].channel and one.signs[0].event == other.signs[0].event

@@ -7,7 +7,16 @@ from core.answer.findings import Findings, Verdict
 from core.answer.node_at_fault import of_nodes
 from core.answer.not_failed import completed, ended_at_once, stopped, stopped_unsaid
 from core.answer.unclear_jobs import dumped, measured, running, unclear
-from core.answer.whole_job import diverged, leaking, of_all, parted, somewhere, stalled, without_numbers
+from core.answer.whole_job import (
+    diverged,
+    leaking,
+    of_all,
+    on_most_nodes,
+    parted,
+    somewhere,
+    stalled,
+    without_numbers,
+)
 
 
 def decide(found: Findings) -> Verdict:
@@ -20,6 +29,7 @@ def decide(found: Findings) -> Verdict:
         stopped,
         of_nodes,
         parted,
+        on_most_nodes,
         stalled,
         somewhere,
         of_all,

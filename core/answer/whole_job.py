@@ -1,11 +1,13 @@
 """Judges of what concerns the whole job, or a part of it that nobody names."""
 
-from core.answer.confidence import SUPPORTED, Ground, Support, confidence, rivals
+from core.answer.confidence import SUPPORTED, Ground, Support, confidence, grounds_of, rivals
 from core.answer.findings import (
     COLLECT,
+    MAX_SUSPECTS,
     MIN_VOICES,
     Findings,
     Verdict,
+    alike_on_most,
     apart_by_numbers,
     broke,
     compared,
@@ -30,6 +32,7 @@ from core.nodes.slow import SlowerPart, slower_part
 from core.shares import MAJORITY
 
 PAIR = 2
+_SURE = (Confidence.WEAK, Confidence.SUPPORTED, Confidence.ESTABLISHED)
 _GO_BACK = "Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients."
 # Kinds that most report and one node causes: all wait in vain for it, or get its nan with the next all-reduce
 _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE, Kind.NUMERICS})
@@ -103,6 +106,24 @@ def _nobody_is_special(found: Findings, ground: Ground, what: str, because: str,
     support = Support(SUPPORTED, frozenset({ground}), found.voices)
     headline = f"No {found.unit} is special: {what}."
     return Verdict(Scope.JOB, confidence(support), headline, (because,), (), (check,))
+
+
+def on_most_nodes(found: Findings) -> Verdict | None:
+    """A job of which some ranks on most nodes stand apart in the same way: their program lets them, no node does."""
+    alike = alike_on_most(found)
+    if not alike or broke(found):
+        return None
+    first = alike[0].signs[0]
+    support = Support(alike[0].score, grounds_of(alike[0].signs), found.voices)
+    what = first.says or "ranks stand apart in the same way"
+    return Verdict(
+        Scope.JOB,
+        min(confidence(support), Confidence.SUPPORTED, key=_SURE.index),
+        f"No {found.unit} is special: on {len(alike)} of {len(found.nodes)} {found.unit}s {what}{found.place}.",
+        tuple(suspicion.signs[0].because for suspicion in alike[:MAX_SUSPECTS]),
+        (),
+        ("Look for what makes these ranks do less than the others: uneven shards, a condition on data or rank.",),
+    )
 
 
 def stalled(found: Findings) -> Verdict | None:

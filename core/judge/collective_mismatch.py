@@ -22,6 +22,11 @@ _WAITS = re.compile(
     r"\[PG (?:ID \d{1,9} PG GUID )?(?P<group>\w{1,64}).{0,400}?"
     r"WorkNCCL\(SeqNum=(?P<number>\d{1,18}), OpType=(?P<operation>\w{1,40})(?:, NumelIn=(?P<size>\d{1,18}))?"
 )
+# PaddlePaddle's nccl_comm_task.cc (2.6): "task:group_key:nccl_ids/0/0,group_ranks:[..],global_rank:9,..comm_count:481,"
+_WAITS_IN_PADDLE = re.compile(
+    r"task:\s?group_key:(?P<group>[^,\s]{1,64}),.{0,8192}?global_rank:(?P<rank>\d{1,6}),.{0,64}?comm_count:(?P<number>\d{1,18}),op:(?P<operation>\w{1,40}),"
+    r"(?:.{0,64}?numel:(?P<size>\d{1,18}))?"
+)
 # Of these all ranks give the same number of elements; torch's barrier is an ALLREDUCE of one.
 _EVEN = frozenset({"ALLREDUCE", "BROADCAST", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"})
 
@@ -45,6 +50,8 @@ def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch |
     waiting: dict[tuple[str, int], dict[int, str]] = defaultdict(dict)
     for row, text in sorted(read_rows(parsed.files, parsed.table, rows[:MAX_READ]).items()):
         found, rank = _WAITS.search(text), int(parsed.table.rank[row])
+        if found is None and (found := _WAITS_IN_PADDLE.search(text)) is not None:
+            rank = int(found["rank"])
         if found is not None and rank >= 0:
             size = f" of {found['size']}" if found["operation"] in _EVEN and found["size"] else ""
             waiting[found["group"], int(found["number"])].setdefault(rank, found["operation"] + size)

@@ -52,7 +52,8 @@ class Layout:
 
     hosts: of files called ``<host>-<rank>``. machines: of those called ``<process>.<host>`` or, as they are alike,
     ``train-<host>``, by the file's stem.
-    behind_numbers: the machine of each folder that is called ``node2_gpu-7``.
+    behind_numbers: the machine of each folder that is called ``node2_gpu-7``. counts_anew: files of several machines
+    are called ``workerlog.0``, so that the number is that of a process of its machine.
     at_hosts: files are called ``p3@gpu-7``, with the numbers of all ranks.
     ranks: of files called ``worker_3`` of as many workers as there are ranks, by the file's stem. folders: those called
     after machines, as they are alike. tasks_are_nodes: submitit's tasks are not ranks but nodes.
@@ -67,6 +68,7 @@ class Layout:
     tasks_are_nodes: bool
     at_hosts: bool
     behind_numbers: Mapping[str, str]
+    counts_anew: bool = False
 
 
 def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
@@ -75,7 +77,7 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
     stems = [_stem(name) for name in names]
     tasks = {int(match["task"]) for stem in stems if (match := _SUBMITIT.fullmatch(stem))}
     ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values()))
-    return Layout(
+    found = Layout(
         manifest,
         known,
         manifest.nodes or _numbered_hosts(stems, manifest),
@@ -86,6 +88,17 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         at_hosts=_are_ranks_at_hosts(names),
         behind_numbers=behind_numbers(_folders(names)),
     )
+    return replace(found, counts_anew=_count_anew(names, found))
+
+
+def _count_anew(names: Iterable[str], paths: Layout) -> bool:
+    """Whether files of several machines carry the same number of a rank."""
+    machines: dict[str, set[str]] = {}
+    for name in names:
+        if number := _RANK_NAME.search(_stem(name)):
+            folders = PurePosixPath(strip(name)).parts[:-1]
+            machines.setdefault(number[1], set()).update(filter(None, (_folder_of(part, paths) for part in folders)))
+    return any(len(of) > 1 for of in machines.values())
 
 
 def read_path(name: str, paths: Layout) -> Origin:
@@ -106,6 +119,8 @@ def read_path(name: str, paths: Layout) -> Origin:
     if paths.at_hosts and (found := _RANK_AT_HOST.fullmatch(parts[-1])):
         node = paths.known.node(found["host"]) or found["host"]
         return replace(origin, node=node, rank=int(found["rank"]), program=Program.RANK)
+    if paths.counts_anew and origin.node and (number := _RANK_NAME.search(stem)):
+        return replace(origin, rank=None, local_rank=int(number[1]), program=Program.RANK)
     return _read_stem(origin, stem, paths)
 
 

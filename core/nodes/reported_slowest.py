@@ -47,7 +47,7 @@ def reported_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> l
     slow = ending.slow or ending.drift
     if len(parsed.nodes) < MIN_RANKS or (slow is not None and slow.than_good_jobs):
         return []
-    if slow is not None and (rated := _rated(parsed, slow.iteration)) is not None:
+    if not ending.steady and (rated := _rated(parsed, slow.iteration if slow is not None else 0)) is not None:
         return [rated]
     named: dict[str, tuple[int, str, int]] = {}  # node: how many reports name it, one of them, and since when
     for event in _reports(parsed):
@@ -88,7 +88,7 @@ def _onset(parsed: Parsed, event: int, home: Mapping[int, str]) -> int | None:
 
 
 def _rated(parsed: Parsed, onset: int) -> Sign | None:
-    """A sign for the one node that is rated below all others since the onset."""
+    """A sign for the one node that is rated below all others since the onset, 0 where nobody knows one."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if "Rank=" in template.sample]
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[-MAX_ROWS:]
@@ -103,10 +103,11 @@ def _rated(parsed: Parsed, onset: int) -> Sign | None:
         return None
     (node,) = slow
     rest = min(score for other, score in middle.items() if other != node)
-    because = f"{node} is rated {middle[node]:.2f} since iteration {onset}, all others {rest:.2f} or more."
+    since = f" since iteration {onset}" if onset else ""
+    because = f"{node} is rated {middle[node]:.2f}{since}, all others {rest:.2f} or more."
     check = f"Compare {node} with a healthy node: clocks and throttling, temperature, load of others."
     says = "its devices are rated slower than all others"
-    return Sign(node, "own part", NAMED, because, says=says, check=check, iteration=onset)
+    return Sign(node, "own part", NAMED, because, says=says, check=check, iteration=onset or None)
 
 
 def _reports(parsed: Parsed) -> list[int]:

@@ -9,6 +9,8 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from core.course.pace import SECOND
 from core.events.row_text import read_rows
 from core.events.table import EventTable
@@ -95,8 +97,11 @@ def _new_rows(parsed: Parsed, ending: Ending) -> dict[int, list[int]]:
     few = [
         event for event, heads in enumerate(table.heads.tolist()) if 0 < heads <= MAX_ROWS and _may_wait(table, event)
     ]
+    counting = np.unique(table.file[parsed.iterations.marks])
     found: dict[int, list[int]] = {}
     for event, rows in table.rows_of(few).items() if last is not None and few else ():
+        if not (len(parsed.iterations.course) or np.isin(table.file[rows], counting).all()):
+            continue  # where no clock dates the iterations, nobody knows what came after the last in another file
         if (parsed.iterations.of_row[rows] < last).any():
             continue
         times = table.time[rows]

@@ -33,6 +33,7 @@ from core.nodes.exits import exit_signs
 from core.nodes.far_numbers import outside_signs
 from core.nodes.gauges import gauge_signs
 from core.nodes.leaks import leak_signs
+from core.nodes.listed import listed_signs
 from core.nodes.lost_nodes import lost_signs
 from core.nodes.missing_tensors import missed_signs
 from core.nodes.onset import onset_signs
@@ -106,6 +107,7 @@ def find_signs(
         *setting_signs(parsed, candidates, peers),
         *agreement_signs(parsed, all_values, broken, node_of_rank),
         *outside_signs(parsed, all_values, node_of_rank),
+        *listed_signs(parsed, candidates, node_of_rank),
         *leak_signs(parsed, leak, node_of_rank),
         *lost_signs(parsed, exits, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),

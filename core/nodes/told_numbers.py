@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events.row_text import each_row
+from core.events.messages import unlabelled
+from core.events.row_text import each_row, read_rows
 from core.events.table import rows_by
 from core.facts import complains
 from core.parsed import Parsed
@@ -27,7 +28,7 @@ _CLOCK = re.compile(r"(?:\b\d{2,4}[-/]\d{2}[-/]\d{2,4}[ T_-]|\b)\d{1,2}:\d{2}:\d
 _TOKEN = re.compile(
     r"(?P<word>[A-Za-z_][\w./%@-]*)|(?<![\w.])(?P<number>\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,3})?)(?!\.?\d|[-:]\d)"
 )
-_RANK = re.compile(r"\b(?:global[_ ]?)?rank['\"]?\s?[=:#]?\s?(?P<number>\d{1,6})\b", re.IGNORECASE)
+NAMED_RANK = re.compile(r"\b(?:global[_ ]?)?rank['\"]?\s{0,8}[=:#]?\s{0,8}(?P<number>\d{1,6})\b", re.IGNORECASE)
 _DEVICE = re.compile(r"\b(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?(?P<number>\d{1,3})\b", re.IGNORECASE)
 
 
@@ -54,7 +55,9 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class _Number:
+class Number:
+    """A number of a line: which of them it is, the word before it, its value."""
+
     place: int
     name: str
     value: float
@@ -70,10 +73,14 @@ def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int,
     for event in _events(parsed):
         rows = _chosen(parsed, event)
         found: dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
-        for row, text in each_row(parsed.files, table, rows):
+        texts = list(each_row(parsed.files, table, rows))
+        lists = lists_ranks(texts, table.voice[rows].tolist())
+        heads = _heads(parsed, event, rows) if lists else {}
+        for row, text in texts:
             origin = table.origins[table.voice[row]]
-            for subject, number in _read(text, origin.node, origin.rank, home):
-                found[number.place, number.name][subject].append((row, number.value))
+            for subject, number in _read(text, origin.node, None if lists else origin.rank, home):
+                name = f"{heads[row]} {number.name}".strip() if row in heads else number.name
+                found[number.place, name][subject].append((row, number.value))
         for (_, name), of_subject in sorted(found.items()):
             whole = {subject: of for subject, of in sorted(of_subject.items()) if len(of) >= 2 * MIN_SIDE}
             if len(whole) >= max(MIN_RANKS, len(of_subject) * MAJORITY) and _is_measured(whole.values()):
@@ -103,38 +110,64 @@ def _chosen(parsed: Parsed, event: int) -> NDArray[np.intp]:
     return np.sort(np.concatenate([np.zeros(0, np.intp), *parts]))
 
 
-def _read(text: str, node: str | None, rank: int | None, home: Mapping[int, str]) -> Iterator[tuple[Subject, _Number]]:
+def lists_ranks(texts: Sequence[tuple[int, str]], voices: Sequence[int]) -> bool:
+    """Whether one speaker tells of several ranks, as the last one does of all in Megatron's timers."""
+    named: dict[int, set[str]] = defaultdict(set)
+    for (_, text), voice in zip(texts, voices, strict=True):
+        if found := NAMED_RANK.search(text):
+            named[voice].add(found["number"])
+    return any(len(ranks) >= MIN_RANKS for ranks in named.values())
+
+
+def _heads(parsed: Parsed, event: int, rows: NDArray[np.intp]) -> dict[int, str]:
+    """What stands above the list that each row belongs to: ``forward-compute:``, of a list of several."""
+    table = parsed.table
+    every = table.rows_of([event])[event]
+    starts = every[np.append([True], np.diff(every) > 1)]
+    own = starts[np.searchsorted(starts, rows, side="right") - 1]
+    above = np.unique(own[own > 0] - 1)
+    texts = {
+        row + 1: unlabelled(table, row, text).strip(" :.")
+        for row, text in read_rows(parsed.files, table, above).items()
+    }
+    return {row: texts[start] for row, start in zip(rows.tolist(), own.tolist(), strict=True) if start in texts}
+
+
+def _read(text: str, node: str | None, rank: int | None, home: Mapping[int, str]) -> Iterator[tuple[Subject, Number]]:
     """Numbers of a line, and what each is of; none where nobody tells."""
-    text = _CLOCK.sub(" ", text)
-    named = _RANK.search(text)
+    named = NAMED_RANK.search(text)
     if named is not None and rank is None:
         rank = int(named["number"])
     if rank is not None and (rank in home or node is not None):
-        yield from _of_one(Subject(home.get(rank) or node or "", rank), _numbers(text))
+        yield from _of_one(Subject(home.get(rank) or node or "", rank), numbers_of(text))
         return
-    numbers = _numbers(text)
+    numbers = numbers_of(text)
     columns = numbers[-len(home) :] if len(home) >= MIN_RANKS else []
     if len(columns) == len(home) >= MIN_RANKS and not any(number.name for number in columns[1:]):
         for column, rank_of in zip(columns, sorted(home), strict=True):
-            yield Subject(home[rank_of], rank_of), _Number(-1, columns[0].name, column.value)
+            yield Subject(home[rank_of], rank_of), Number(-1, columns[0].name, column.value)
     elif node is not None:
         device = _DEVICE.search(text)
         yield from _of_one(Subject(node, device=int(device["number"]) if device is not None else -1), numbers)
 
 
-def _of_one(subject: Subject, numbers: Sequence[_Number]) -> Iterator[tuple[Subject, _Number]]:
+def _of_one(subject: Subject, numbers: Sequence[Number]) -> Iterator[tuple[Subject, Number]]:
     for number in numbers:
         yield subject, number
 
 
-def _numbers(text: str) -> list[_Number]:
-    """The numbers of a line by their places, each with the word before it, if no other number stands between."""
-    found, name = list[_Number](), ""
+def numbers_of(text: str) -> list[Number]:
+    """The numbers of a line by their places, each with the word before it, if no other number stands between.
+
+    No clock is one, nor the number of a rank that the line names.
+    """
+    text = NAMED_RANK.sub(" ", _CLOCK.sub(" ", text), count=1)
+    found, name = list[Number](), ""
     for token in _TOKEN.finditer(text):
         if token["word"]:
             name = token["word"]
         else:
-            found.append(_Number(len(found), name, float(token["number"])))
+            found.append(Number(len(found), name, float(token["number"])))
             name = ""
     return found
 

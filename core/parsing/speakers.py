@@ -64,6 +64,12 @@ _INTRODUCES = re.compile(
 )
 
 
+# What Linux calls the logs of a machine, before its name: dmesg_g2-07.txt, journal-gaudi-b12.txt
+_OF_A_SYSTEM = re.compile(
+    r"^(?:dmesg|kern(?:el)?|syslog|messages|journal(?:ctl)?)[-_.](?=[\w.-]*[A-Za-z])", re.IGNORECASE
+)
+
+
 def find_speakers(
     files: Mapping[str, LogFile], no_rank: Collection[str], no_node: Collection[str], manifest: Manifest
 ) -> dict[str, FileSpeaker]:
@@ -160,9 +166,10 @@ def _siblings(heads: Mapping[str, bytes], no_rank: Collection[str]) -> Iterator[
         unknown = all(name in no_rank for name in group) and not all(word.isdecimal() for word in group.values())
         apart = unknown or _have_own_ranks({name: word for name, word in group.items() if name not in no_rank}, heads)
         same = apart and _say_the_same([heads[name] for name in group])
-        if same or _sign(group, heads) or _name_themselves(group, heads) or _have_own_ranks(group, heads):
-            found |= set(group)
-            yield group
+        are_apart = same or _sign(group, heads) or _have_own_ranks(group, heads)
+        if of_machines := group if are_apart else _that_name_themselves(group, heads):
+            found |= set(of_machines)
+            yield of_machines
 
 
 def _sign(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:
@@ -179,15 +186,21 @@ def _signs(lines: Sequence[bytes], own: re.Pattern[bytes]) -> bool:
     ) >= SIGNED * len(with_clock)
 
 
-def _name_themselves(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:
-    """Whether all files say one line that differs in nothing but the word of their own names: ``gpu-a is up``."""
+def _that_name_themselves(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, str]:
+    """The files that say one line which differs in nothing but the word of their own names: ``gpu-a is up``.
+
+    All of them, or of several all but one, which is that of who started them.
+    """
     if any(_OF_A_RUN.match(word) for word in group.values()):
-        return False
-    names = [
-        {mask(_own(word).sub(b"\0", line))[:60] for line in _lines(heads[name]) if _own(word).search(line)}
-        for name, word in group.items()
-    ]
-    return bool(set.intersection(*names))
+        return {}
+    saying: dict[bytes, dict[str, str]] = defaultdict(dict)
+    for name, word in group.items():
+        for line in _lines(heads[name]):
+            if _own(word).search(line):
+                saying[mask(_own(word).sub(b"\0", line))[:60]][name] = word
+    most = max(saying.values(), key=len, default={})
+    starter = len(group) > MIN_RANKS
+    return most if len(most) >= len(group) - starter else {}
 
 
 def _own(word: str) -> re.Pattern[bytes]:
@@ -338,4 +351,4 @@ def _shortest(word: str, head: bytes) -> str:
     """The end of a file's name by which its lines call the machine, else all of it: ``gpu-7`` of ``train-gpu-7``."""
     ends = [word[match.end() :] for match in re.finditer(r"[-_.]", word)]
     ends_with_name = (end for end in reversed(ends) if _names(head, end))
-    return next((end for end in ends_with_name if re.search(r"[A-Za-z]", end)), word)
+    return next((end for end in ends_with_name if re.search(r"[A-Za-z]", end)), _OF_A_SYSTEM.sub("", word))
