@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.events.messages import keys_of
 from core.events.row_text import read_rows
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
@@ -17,6 +18,7 @@ from core.parsed import Parsed
 from core.shares import few_of
 
 MAX_READ = 4096  # lines: one a rank of the largest jobs
+_UNNUMBERED = -1  # in place of the number of a barrier, which has a name
 # "[PG ID 0 PG GUID 0(default_pg) Rank 3] ... WorkNCCL(SeqNum=6853, OpType=ALLREDUCE, ...": ProcessGroupNCCL.cpp (2.13)
 _WAITS = re.compile(
     r"\[PG (?:ID \d{1,9} PG GUID )?(?P<group>\w{1,64}).{0,400}?"
@@ -26,6 +28,10 @@ _WAITS = re.compile(
 _WAITS_IN_PADDLE = re.compile(
     r"task:\s?group_key:(?P<group>[^,\s]{1,64}),.{0,8192}?global_rank:(?P<rank>\d{1,6}),.{0,64}?comm_count:(?P<number>\d{1,18}),op:(?P<operation>\w{1,40}),"
     r"(?:.{0,64}?numel:(?P<size>\d{1,18}))?"
+)
+# XLA's coordination_service.cc (2024): "Barrier timed out. Id: CheckpointManager:restore.2::0.", "Barrier_id: end."
+_WAITS_AT_BARRIER = re.compile(
+    r"Barrier timed out\. (?:Barrier_id|Id): (?P<operation>\S{1,120}?)(?:::\d{1,9})?\.?(?=\s|$)"
 )
 # Of these all ranks give the same number of elements; torch's barrier is an ALLREDUCE of one.
 _EVEN = frozenset({"ALLREDUCE", "BROADCAST", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"})
@@ -48,13 +54,18 @@ def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch |
         for row in candidate.rows[:MAX_READ].tolist()
     )
     waiting: dict[tuple[str, int], dict[int, str]] = defaultdict(dict)
-    for row, text in sorted(read_rows(parsed.files, parsed.table, rows[:MAX_READ]).items()):
+    keys = keys_of(parsed.table, rows[:MAX_READ])  # of an exception the line that tells it
+    lines = read_rows(parsed.files, parsed.table, sorted({key for of_row in keys.values() for key in of_row}))
+    for row in rows[:MAX_READ]:
+        text = " ".join(lines.get(key, "") for key in keys[row])
         found, rank = _WAITS.search(text), int(parsed.table.rank[row])
         if found is None and (found := _WAITS_IN_PADDLE.search(text)) is not None:
             rank = int(found["rank"])
         if found is not None and rank >= 0:
             size = f" of {found['size']}" if found["operation"] in _EVEN and found["size"] else ""
             waiting[found["group"], int(found["number"])].setdefault(rank, found["operation"] + size)
+        elif (barrier := _WAITS_AT_BARRIER.search(text)) is not None and rank >= 0:
+            waiting["", _UNNUMBERED].setdefault(rank, barrier["operation"])
     mismatches = []
     for (_, number), of_rank in sorted(waiting.items()):
         parts: dict[str, list[int]] = defaultdict(list)
@@ -64,5 +75,6 @@ def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch |
         of_first = len(parts) == 2 and [min(of_rank)] in parts.values()
         if len(parts) > 1 and (is_large or of_first):
             by_size = sorted(parts.items(), key=lambda part: (-len(part[1]), part[0]))
-            mismatches.append(Mismatch(number, tuple((operation, tuple(ranks)) for operation, ranks in by_size)))
+            known = None if number == _UNNUMBERED else number
+            mismatches.append(Mismatch(known, tuple((operation, tuple(ranks)) for operation, ranks in by_size)))
     return max(mismatches, key=lambda found: sum(len(ranks) for _, ranks in found.operations), default=None)

@@ -23,6 +23,7 @@ _RANKS = re.compile(r"\branks?\b[^\n\[\]]{0,24}\[(\d{1,6}(?:, ?\d{1,6}){0,15})\]
 _PID = re.compile(r"\bpid[=:] ?(\d+)", re.IGNORECASE)  # Ray's "(pid=9140, ip=", "pid: 9140" and "Worker PID: 9140"
 _PROCESSES = ("rank", "process", "task")
 _PART = re.compile(r"[A-Za-z0-9-]+")  # of a word: of a file's name
+_CONNECTS = re.compile(r"\bssh: connect to host ([\w.-]{1,253}) port \d")  # OpenSSH, sshconnect.c (9.6)
 _HOSTLIKE = re.compile(
     r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
 )  # n042, gpu-a100-7.cluster, 10.0.0.7
@@ -65,6 +66,10 @@ class Names:
     def node(self, name: str) -> str | None:
         """The node that goes by a name or address."""
         return self._nodes.get(name) or self._nodes.get(name.split(".", 1)[0] if not is_address(name) else name)
+
+    def started(self, name: str) -> str | None:
+        """The machine that somebody tried to start a part of the job on, however it is called."""
+        return self.node(name) or (name if not self._all_are_known else None)
 
     def unheard(self, name: str, *, reported: bool = False) -> str | None:
         """A node that wrote no log, by its own name.
@@ -135,7 +140,8 @@ def blame_edges(
                 others = names.others(texts[row], reporter) if reporter else set()
                 blamed = others.pop() if len(others) == 1 else None  # of several it is a list
             else:
-                blamed = _blamed(candidate, texts[row], names) or _waited_for(candidate, texts[row], names)
+                blamed = _not_started(texts[row], names) or _blamed(candidate, texts[row], names)
+                blamed = blamed or _waited_for(candidate, texts[row], names)
             if blamed and blamed != reporter:
                 edges.add(Edge(reporter, blamed, candidate.event))
     return tuple(sorted(edges, key=lambda edge: (edge.event, edge.reporter, edge.blamed)))
@@ -161,6 +167,12 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
         or _reported(text, names)
         or (names.mentioned(text) if candidate.fact.blame is Blame.SELF else None)
     )
+
+
+def _not_started(text: str, names: Names) -> str | None:
+    """The machine that ssh could not reach."""
+    match = _CONNECTS.search(text)
+    return names.started(match[1]) if match is not None else None
 
 
 def _waited_for(candidate: Candidate, text: str, names: Names) -> str | None:

@@ -17,7 +17,6 @@ from core.course.timings import is_rate, may_be_duration
 from core.nodes.sign import Sign
 from core.nodes.slow import WAITS
 from core.nodes.told_numbers import MIN_SIDE, Subject, Told, told_numbers
-from core.nodes.votes import of_each
 from core.parsed import Parsed
 from core.shares import MIN_RANKS
 
@@ -96,9 +95,8 @@ def series_signs(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
     """
     found: dict[str, list[_Change]] = defaultdict(list)
     for event, name, told in told_numbers(parsed, home):
-        if not of_each(name):
-            for change in _changes(event, name, told):
-                found[change.node].append(change)
+        for change in _changes(event, name, told):
+            found[change.node].append(change)
     ordered = sorted(found.items(), key=lambda entry: (-len(_names(entry[1])), entry[0]))
     if not ordered or (len(ordered) > 1 and len(_names(ordered[0][1])) < SEVERAL * len(_names(ordered[1][1]))):
         return []  # they point to several: to nobody

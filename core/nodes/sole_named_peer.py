@@ -27,6 +27,11 @@ SINGLED_OUT = 0.6  # as sure as silence: somebody waits, and says for whom
 CUT_OFF = 0.5  # a hint: what it does not reach may be of no use to the job
 _FAILS = re.compile(r"time(?:d|s)?[ -]?out|unreachable|refused|no route|failed|lost|reset", re.IGNORECASE)
 _WAITS = re.compile(r"wait(?:s|ed|ing)?\b|no progress|stuck|stall", re.IGNORECASE)
+# What is lacking stands behind such a word, whoever else stands before it: "arrived p00 p01 p03 missing p02"
+_LACKS = re.compile(
+    r"\b(?:missing|absent|outstanding|not arrived|still waiting for|no (?:news|word) from)\b:? ?(?P<who>.{1,64})$"
+)
+_NUMBERED = re.compile(r"\b(?:rank|process|proc|worker|task|peer|p|r|w)[ _#-]?(?P<rank>\d{1,6})\b", re.IGNORECASE)
 AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
 MIN_LISTED = 2  # others than the speaker that a line names which leaves one out: else it names one
 MAX_ROWS = 512  # lines that are read; a server that waits says so once in some seconds
@@ -50,11 +55,10 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
                 by_name[node] += lines
     if not by_name:
         return _cut_off(parsed, ending, rows, texts, names)
-    if len(by_name) != 1:
+    again = {node: lines for node, lines in by_name.items() if len(lines) >= AGAIN}
+    if len(again) != 1:
         return []
-    ((node, lines),) = by_name.items()
-    if len(lines) < AGAIN:
-        return []
+    ((node, lines),) = again.items()
     who, text = lines[-1]
     does = "names" if node in names.standing_in(text) else "leaves out"
     because = (
@@ -124,6 +128,9 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row, text in sorted(texts.items()):
         speaker = parsed.table.origins[parsed.table.voice[row]].node or ""
+        if (lacking := _lacking(text, names)) is not None:
+            found[lacking].append((speaker or "a log", quote(text)))
+            continue
         named = names.standing_in(text)
         others = named - {speaker}
         left = set(parsed.nodes) - named - {speaker}
@@ -131,3 +138,10 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
         for node in named_alone:
             found[node].append((speaker or "a log", quote(text)))
     return found
+
+
+def _lacking(text: str, names: Names) -> str | None:
+    """The node of the only rank that a line says is missing; None where it says so of none or of several."""
+    match = _LACKS.search(text)
+    ranks = {int(found["rank"]) for found in _NUMBERED.finditer(match["who"])} if match is not None else set()
+    return names.of_rank(ranks.pop()) if len(ranks) == 1 else None

@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     r"(?P<word>[A-Za-z_][\w./%@-]*)|(?<![\w.])(?P<number>\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,3})?)(?!\.?\d|[-:]\d)"
 )
 NAMED_RANK = re.compile(r"\b(?:global[_ ]?)?rank['\"]?\s{0,8}[=:#]?\s{0,8}(?P<number>\d{1,6})\b", re.IGNORECASE)
-_DEVICE = re.compile(r"\b(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?(?P<number>\d{1,3})\b", re.IGNORECASE)
+_DEVICE = re.compile(r"(?<![/\w])(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?(?P<number>\d{1,3})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, order=True)
