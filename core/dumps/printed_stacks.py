@@ -1,9 +1,10 @@
-"""Stacks that ranks print into their logs (faulthandler, on SIGTERM or SIGUSR1 before a job ends): who stands apart.
+"""Stacks in logs, printed by the ranks (faulthandler, on SIGTERM) or taken by a watchdog (py-spy): who stands apart.
 
 The same question as for dumps that lie beside the logs (``core.dumps.outliers``): in a hang the healthy processes stand
 in communication, and the one that they wait for stands elsewhere.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -23,6 +24,8 @@ DUMP = "Stack dump of all threads"  # text of such a block (core.logs.blocks.dum
 MAX_DUMPS = 4096  # one a rank of the largest jobs
 MAX_TRACES = 1  # a reader looks at one stack; the others are in the merged tree
 MAX_ROWS = 400  # rows of a dump that are read
+LEAD = 4  # rows above "Python v3.10.14 (...)", in which a dump by py-spy tells whose it is
+_PY_SPY = re.compile(r"Python v(?:\d|<NUM>)\S* \(")  # benfred/py-spy, src/dump.rs (0.4)
 _APART = Fact(
     Role.ROOT,
     Blame.SELF,
@@ -62,7 +65,30 @@ def find_printed(parsed: Parsed, home: Callable[[int], str]) -> Printed:
     last = sorted(heads.items(), key=lambda item: item[1])[:MAX_DUMPS]
     read = [_process(parsed, speaker, head, home) for speaker, head in last]
     processes = tuple(process for process in read if process is not None)
+    if not processes:
+        of_rank = _taken(parsed, home)
+        heads |= {rank: row for rank, (row, _) in of_rank.items()}
+        processes = tuple(process for _, (_, process) in sorted(of_rank.items()))
     return Printed(processes, heads, outliers(processes))
+
+
+def _taken(parsed: Parsed, home: Callable[[int], str]) -> dict[int, tuple[int, Process]]:
+    """The last stack that py-spy took of each rank into a log, and its row; a line or its command names the rank."""
+    table = parsed.table
+    events = [event for event, template in enumerate(table.templates) if _PY_SPY.match(template.sample)]
+    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_DUMPS]
+    found: dict[int, tuple[int, Process]] = {}
+    for file in np.unique(table.file[rows]).tolist():
+        own, whole = rows[table.file[rows] == file], table.rows_of_file(file)
+        first, end = max(whole.start, int(own[0]) - LEAD), min(whole.stop, int(own[-1]) + MAX_ROWS)
+        texts = read_rows(parsed.files, table, range(first, end))
+        text = "\n".join(unlabelled(table, row, texts.get(row, "")) for row in range(first, end))
+        for process in read_text(text, table.files[file]):
+            if process.rank is not None and process.threads:
+                row = first + max(0, process.threads[0].at - 1)
+                threads = tuple(replace(thread, at=0) for thread in process.threads)
+                found[process.rank] = row, replace(process, node=home(process.rank), threads=threads)
+    return found
 
 
 def _process(parsed: Parsed, speaker: int | str, head: int, home: Callable[[int], str]) -> Process | None:
