@@ -150,7 +150,9 @@ def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:
     spent = find_spent(parsed.table, parsed.iterations.course, slow.iteration)
     phrases = {event: short(_HEAD.sub("", parsed.table.templates[event].sample)) for event in spent}
     return parts | {
-        f"{_QUOTES_A_LINE}\u201c{phrases[event]}\u201d": dict(changes) for event, changes in sorted(spent.items())
+        f"{_QUOTES_A_LINE}\u201c{phrases[event]}\u201d": dict(changes)
+        for event, changes in sorted(spent.items())
+        if any(before > 0 for before, _ in changes.values())  # what nobody said before has no level that it left
     }
 
 

@@ -30,6 +30,10 @@ CAME_LATE = 0.5  # more than what it lacks: it was seen to stand still, and to g
 NO_ANSWER = 0.45  # a stopped process does not answer; one that waits in native code may not either
 
 
+# Ray's driver prints what several processes say once: "[repeated 31x across cluster]" (ray_logging/__init__.py, 2.40)
+_REPEATED = "x across cluster]"
+
+
 def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
     """Signs for the nodes of the few ranks that held up a job that hung.
 
@@ -41,6 +45,8 @@ def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     if len(home) < MIN_RANKS or not (ending.hung or ending.pausing or ending.vague or unsaid or unclear):
         return []
     late = _came_late(parsed, ending, home)
+    if any(_REPEATED in template.sample for template in parsed.table.templates):
+        return late  # one may have said for all what the others did not print
     lacking = late or _lacks(parsed, ending, home) or _stands_elsewhere(parsed, ending, home)
     return [*lacking, *_unanswered(parsed, ending, home)]
 
