@@ -147,13 +147,11 @@ def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:
     }
     if slow.than_good_jobs:
         return parts
-    spent = find_spent(parsed.table, parsed.iterations.course, slow.iteration)
-    phrases = {event: short(_HEAD.sub("", parsed.table.templates[event].sample)) for event in spent}
-    return parts | {
-        f"{_QUOTES_A_LINE}\u201c{phrases[event]}\u201d": dict(changes)
-        for event, changes in sorted(spent.items())
-        if any(before > 0 for before, _ in changes.values())  # what nobody said before has no level that it left
-    }
+    for event, of_rank in sorted(find_spent(parsed.table, parsed.iterations.course, slow.iteration).items()):
+        if any(before > 0 for before, _ in of_rank.values()):  # what nobody said before has no level that it left
+            phrase = short(_HEAD.sub("", parsed.table.templates[event].sample))
+            parts[f"{_QUOTES_A_LINE}\u201c{phrase}\u201d"] = dict(of_rank)
+    return parts
 
 
 def by_what(name: str) -> str:
