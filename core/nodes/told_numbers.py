@@ -127,9 +127,9 @@ def _heads(parsed: Parsed, event: int, rows: NDArray[np.intp]) -> dict[int, str]
     own = starts[np.searchsorted(starts, rows, side="right") - 1]
     above = np.unique(own[own > 0] - 1)
     texts = {
-        row + 1: unlabelled(table, row, text).strip(" :.")
-        for row, text in read_rows(parsed.files, table, above).items()
+        row + 1: unlabelled(table, row, text).strip() for row, text in read_rows(parsed.files, table, above).items()
     }
+    texts = {row: text.strip(" :.") for row, text in texts.items() if text.endswith(":")}
     return {row: texts[start] for row, start in zip(rows.tolist(), own.tolist(), strict=True) if start in texts}
 
 

@@ -1,0 +1,70 @@
+"""Lists of all ranks that one of them prints: below a complaint, and step by step."""
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.model import Scope
+from tests.support.jobs import at, job, lines
+
+NODES = {f"farm-{letter}": (2 * n, 2 * n + 1) for n, letter in enumerate("abcd")}
+# facebookresearch/fairseq fairseq/trainer.py, _check_grad_norms (0.12)
+INCONSISTENT = (
+    "Traceback (most recent call last):",
+    '  File "/opt/fairseq/fairseq/trainer.py", line 1428, in _check_grad_norms',
+    "    raise FloatingPointError(",
+    (
+        "FloatingPointError: Fatal error: gradients are inconsistent between workers. Try --ddp-backend=legacy_ddp. "
+        "Or are you mixing up different generation of GPUs in training?"
+    ),
+    "-" * 80,
+    "grad_norm across the workers:",
+)
+
+
+def inconsistent(norms: list[float]) -> Job:
+    said = [at(n, f"epoch 001: {n} / 400 loss=2.5, ppl=12") for n in range(1, 30)]
+    listed = [f"rank {rank:3d} = {norm:.8f}" for rank, norm in enumerate(norms)]
+    files = {"train.log": lines(*said, *INCONSISTENT, *listed, "", "-" * 80)}
+    return job(files, nodes=tuple(NODES), node_ranks=NODES, status=Status.FAILED)
+
+
+def test_the_only_rank_with_another_norm_is_the_suspect() -> None:
+    """Replicas have the same gradients, but for the one that computes wrongly."""
+    found = diagnose(inconsistent([1.38742] * 6 + [771.2] + [1.38742]), [])
+
+    assert [node.node for node in found.nodes] == ["farm-d"]
+    assert "rank 6 on farm-d is listed with 771.2, all others with 1.38742" in " ".join(found.nodes[0].reasons).lower()
+
+
+@pytest.mark.parametrize(
+    "norms",
+    [[1.0 + rank / 10 for rank in range(8)], [1.38742] * 8, [1.38742] * 7 + [1.39], [1.38742] * 5 + [9.1] * 3],
+    ids=["all differ", "all alike", "hardly", "three"],
+)
+def test_a_list_that_tells_no_rank_from_the_others_accuses_nobody(norms: list[float]) -> None:
+    """Then the program is at fault, or nobody knows."""
+    assert diagnose(inconsistent(norms), []).scope is Scope.JOB
+
+
+def timers(slow: tuple[int, ...]) -> Job:
+    """Megatron's timers of all ranks, as the last one prints them (megatron/core/timers.py, log option "all")."""
+    said = []
+    for step in range(1, 31):
+        said += [f"7: {at(step, f'iteration {step:8d}/ 400 | lm loss: 2.5E+00')}", "7: times across ranks (ms):"]
+        for name, usual in (("forward-compute", 2400.0), ("backward-compute", 4800.0)):
+            said.append(f"7:   {name}:")
+            for rank in range(8):
+                own = usual * (2 if rank in slow and step > 15 else 1) + (step * 37 + rank * 61) % 41
+                said.append(f"7:      rank {rank:2d}: {own:.2f}")
+    files = {"slurm.out": lines(*said)}
+    return job(files, nodes=tuple(NODES), node_ranks=NODES, world_size=8, status=Status.CANCELLED)
+
+
+def test_lists_of_several_timers_are_read_each_by_its_name() -> None:
+    """The rank that prints them is not the one that they are of."""
+    found = diagnose(timers((2, 3)), [])
+
+    assert [node.node for node in found.nodes] == ["farm-b"]
+    assert "backward-compute went from" in found.nodes[0].because
+    assert not diagnose(timers(()), []).nodes

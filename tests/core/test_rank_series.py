@@ -1,0 +1,120 @@
+"""Numbers without a name that anybody knows: which node they tell from all others since some moment."""
+
+from collections.abc import Callable
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.model import Confidence, Scope
+from tests.support.jobs import at, job, lines
+
+NODES = {f"farm-{letter}": (2 * n, 2 * n + 1) for n, letter in enumerate("abcd")}
+STEPS, ONSET = 40, 20
+Say = Callable[[int, int, float], str]  # a line of a rank at a step, with its number
+
+
+def noise(step: int, rank: int) -> float:
+    """From -1 to 1, as if by chance."""
+    return ((step * 37 + rank * 61) % 41 - 20) / 20
+
+
+def told(say: Say, factor: float, odd: tuple[int, ...] = (5,), loud: float = 0.02) -> Job:
+    """A job that somebody ended, in one file without a clock; since a step the odd ranks' numbers are others."""
+    said = ["[launcher] 8 processes"]
+    for step in range(1, STEPS + 1):
+        for rank in range(8):
+            own = factor if rank in odd and step > ONSET else 1.0
+            said.append(say(step, rank, 0.4 * own * (1 + loud * noise(step, rank))))
+    return job({"console.log": lines(*said)}, nodes=tuple(NODES), node_ranks=NODES, status=Status.CANCELLED)
+
+
+def home(rank: int) -> str:
+    return next(node for node, ranks in NODES.items() if rank in ranks)
+
+
+FORMS: dict[str, Say] = {
+    "a dictionary": lambda step, rank, number: (
+        f"{home(rank)}: {{'turn': {step}, 'rank': {rank}, 'knead_s': {number:.3f}}}"
+    ),
+    "a sentence": lambda step, rank, number: f"turn {step} of rank {rank} kneaded for {number:.3f} s",
+}
+
+
+@pytest.mark.parametrize("say", FORMS.values(), ids=FORMS)
+def test_the_rank_whose_number_rose_alone_is_where_to_look(say: Say) -> None:
+    """Whoever prints it: the line itself names the rank."""
+    found = diagnose(told(say, 2.0), [])
+
+    assert (found.scope, found.confidence) == (Scope.NODE, Confidence.SUPPORTED)
+    assert [node.node for node in found.nodes] == ["farm-c"]
+    assert found.nodes[0].because.startswith("Rank 5 on farm-c: ")
+    assert "to 0.8 there alone" in found.nodes[0].because
+
+
+def table(factor: float, odd: tuple[int, ...]) -> Job:
+    """The first process prints a row for each turn, with a column for each of all."""
+    rows = []
+    for step in range(1, STEPS + 1):
+        numbers = [
+            7.4 * (factor if rank in odd and step > ONSET else 1.0) * (1 + 0.02 * noise(step, rank))
+            for rank in range(8)
+        ]
+        rows.append(f"  {step:4} | {1 / step:.4E} | " + " | ".join(f"{number:5.1f}" for number in numbers))
+    files = {"out.txt": lines("  turn | rest | p0 | p1 | p2 | p3 | p4 | p5 | p6 | p7 (busy seconds)", *rows)}
+    return job(files, nodes=tuple(NODES), node_ranks=NODES, status=Status.CANCELLED)
+
+
+def test_a_table_with_a_column_for_each_rank_is_read() -> None:
+    """All ranks of a node may be slow."""
+    found = diagnose(table(2.5, (2, 3)), [])
+
+    assert [(node.node, node.ranks) for node in found.nodes] == [("farm-b", (2, 3))]
+
+
+def monitored(devices: dict[tuple[str, int], float]) -> Job:
+    """A monitor's line of each device of each node; since a step the clocks of some have another level."""
+    files = {}
+    for node in NODES:
+        said = []
+        for step in range(1, STEPS + 1):
+            for card in range(4):
+                share = devices.get((node, card), 1.0) if step > ONSET else 1.0
+                watts = 340 * share * (1 + 0.02 * noise(step, card))
+                said.append(at(step, f"card {card} clock={1800 * share:.0f}MHz draw={watts:.1f}W"))
+        files[f"{node}/monitor.log"] = lines(*said)
+    return job(files, nodes=tuple(NODES), node_ranks=NODES, status=Status.CANCELLED)
+
+
+def test_two_numbers_of_a_device_that_agree_tell_its_node() -> None:
+    """Its clock fell, and what it draws."""
+    found = diagnose(monitored({("farm-d", 2): 0.45}), [])
+
+    assert [node.node for node in found.nodes] == ["farm-d"]
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        told(FORMS["a sentence"], 1.0),
+        told(FORMS["a sentence"], 2.0, odd=tuple(range(8))),
+        told(FORMS["a sentence"], 2.0, odd=(1, 5)),
+        told(FORMS["a sentence"], 1.4, loud=0.6),
+        told(FORMS["a sentence"], 0.4),
+        table(2.5, (0, 2, 4, 6)),
+        monitored({("farm-a", 0): 0.5, ("farm-c", 3): 0.5}),
+    ],
+    ids=["steady", "all", "two nodes", "within its noise", "shorter", "each second column", "devices of two nodes"],
+)
+def test_numbers_that_tell_no_node_from_the_others_accuse_nobody(one: Job) -> None:
+    """What rose everywhere or on several nodes, what noise makes, and what one does faster."""
+    assert not diagnose(one, []).nodes
+
+
+def test_a_rounding_is_no_change() -> None:
+    """From 0 to 1 millisecond a number goes that was .4 before."""
+
+    def say(step: int, rank: int, number: float) -> str:
+        return f"turn {step} of rank {rank} fetched for {round(number)} ms"
+
+    assert not diagnose(told(say, 2.0), []).nodes

@@ -1,0 +1,196 @@
+"""What tells one node from the others in programs of their own: names, barriers, stacks that a watchdog took."""
+
+import pytest
+
+from core.diagnose import diagnose
+from core.facts import fact_of
+from core.job import Job, Status
+from core.logs.telling_words import level
+from core.model import Scope
+from tests.support.jobs import at, job, lines, parse, signs_of
+
+NODES = {f"farm-{letter}": (2 * n, 2 * n + 1) for n, letter in enumerate("abcd")}
+
+
+def test_the_host_that_ssh_does_not_reach_is_the_one_that_never_came() -> None:
+    """However it is called; the others wait for it in vain."""
+    # OpenSSH sshconnect.c (9.6), PyTorch torch/csrc/distributed/c10d/TCPStore.cpp (2.13)
+    refused = "ssh: connect to host mime port 22: No route to host"
+    waited = [
+        "Traceback (most recent call last):",
+        '  File "/srv/train.py", line 7, in <module>',
+        "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 2/3 clients joined.",
+    ]
+    files = {
+        "launch.log": lines("starting three", refused),
+        "freia/run.txt": lines(at(0, "rank 0 of 3"), *waited),
+        "loge/run.txt": lines(at(0, "rank 1 of 3")),
+    }
+    found = diagnose(job(files, status=Status.FAILED), [])
+
+    assert [node.node for node in found.nodes] == ["mime"]
+
+
+# openxla/xla xla/tsl/distributed_runtime/coordination/coordination_service.cc (2024)
+BARRIER = (
+    "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: {name}. "
+    "Timed out task names:"
+)
+
+
+def at_barriers(*names: str) -> Job:
+    files = {}
+    for n, (node, name) in enumerate(zip(NODES, names, strict=True)):
+        others = [f"/job:jax_worker/replica:0/task:{m}" for m, other in enumerate(names) if other != name]
+        trace = ["Traceback (most recent call last):", '  File "/srv/train.py", line 9, in <module>']
+        steps = [at(k, f"step {k} loss 2.5") for k in range(1, 20)]
+        files[f"{node}.log"] = lines(*steps, *trace, BARRIER.format(name=name), *others, at(90 + n, "leaving"))
+    return job(files, nodes=tuple(NODES), status=Status.FAILED)
+
+
+def test_the_first_process_in_another_barrier_than_all_others_was_led_there_by_the_program() -> None:
+    """It evaluates alone, while the others save."""
+    found = diagnose(at_barriers("eval_gather_200", *["ckpt_commit_200"] * 3), [])
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+    assert "ranks wait in different collectives" in found.headline
+
+
+# PaddlePaddle/Paddle paddle/phi/core/distributed/comm_task_manager.cc, nccl_comm_task.cc (2.6)
+PADDLE = (
+    "W0403 16:08:{second}.653699 31015 comm_task_manager.cc:150] Find timeout start but not finish task:"
+    "group_key:nccl_ids/0/0,group_ranks:[0, 1, 2, 3, 4, 5, 6, 7],global_rank:{rank},local_rank:{local},"
+    "comm_count:48177,op:{op},started:1,completed:0,numel:2359296,nranks:8"
+)
+
+
+def paddle(operation: dict[int, str]) -> Job:
+    """Each process of a machine has a file that is numbered anew there."""
+    files = {}
+    for node, ranks in NODES.items():
+        for local, rank in enumerate(ranks):
+            said = [at(n, f"step {n} loss 2.5") for n in range(1, 20)]
+            if rank in operation:
+                said.append(PADDLE.format(second=20 + rank, rank=rank, local=local, op=operation[rank]))
+            files[f"{node}/workerlog.{local}"] = lines(*said)
+    return job(files, nodes=tuple(NODES), node_ranks=NODES, world_size=8, status=Status.FAILED)
+
+
+def test_the_rank_that_lacks_the_report_of_all_others_is_the_suspect() -> None:
+    """A file's number counts the processes of its machine."""
+    found = diagnose(paddle({rank: "ALLREDUCE" for rank in range(8) if rank != 5}), [])
+
+    assert [node.node for node in found.nodes] == ["farm-c"]
+
+
+def test_ranks_that_wait_in_two_operations_were_parted_by_the_program() -> None:
+    """The odd ones broadcast what the even ones reduce."""
+    found = diagnose(paddle({rank: "BROADCAST" if rank % 2 else "ALLREDUCE" for rank in range(8)}), [])
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+
+
+def test_of_files_that_name_themselves_the_one_that_does_not_is_of_who_started_them() -> None:
+    """Words without a digit are names of machines, where all but one say so."""
+    files = {
+        f"{name}.txt": lines(f"Good morning, this is {name}.", "I am ready.") for name in ("lyra", "vela", "norma")
+    }
+    parsed = parse(job(files | {"boss.txt": lines("starting three over ssh")}))
+
+    assert set(parsed.table.nodes) == {"lyra", "vela", "norma"}
+
+
+# benfred/py-spy src/dump.rs (0.4), as a watchdog prints it for each rank of its machine
+TAKEN = """\
+--- stacks of rank {rank} ---
+Process 42{rank:02d}: /usr/bin/python3 -u train.py --rank {rank}
+Python v3.10.14 (/usr/bin/python3.10)
+
+Thread 42{rank:02d} (active): "MainThread"
+    {inner}
+    main (/srv/train.py:181)
+    <module> (/srv/train.py:302)"""
+
+
+def test_stacks_that_a_watchdog_took_into_a_log_tell_who_stands_elsewhere() -> None:
+    """All others stand where they wait for the device."""
+    inner = {5: "get (multiprocessing/queues.py:365)"}
+    files = {}
+    for node, ranks in NODES.items():
+        steps = [f"[r{rank:02d}] step {n} loss 2.5" for n in range(1, 20) for rank in ranks]
+        usual = "synchronize (torch/cuda/__init__.py:892)"
+        files[f"{node}.log"] = lines(*steps, *(TAKEN.format(rank=r, inner=inner.get(r, usual)) for r in ranks))
+    found = diagnose(job(files, nodes=tuple(NODES), node_ranks=NODES, world_size=8, status=Status.FAILED), [])
+
+    assert [node.node for node in found.nodes] == ["farm-c"]
+    assert "stands in get (multiprocessing/queues.py:365) while the others wait" in found.headline
+
+
+def lacking(*waits: str) -> Job:
+    """The first process of all prints for whom it waits, in a log without a clock."""
+    said = [f"process {rank} of 8 on {node}" for node, ranks in NODES.items() for rank in ranks]
+    said += [f"epoch {n} loss 2.5" for n in range(1, 30)]
+    return job({"run.out": lines(*said, *waits)}, nodes=tuple(NODES), node_ranks=NODES, status=Status.FAILED)
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("epoch 30: arrived p00 p01 p02 p03 p04 p06 p07  missing p05", ["farm-c"]),
+        ("epoch 30: still waiting for rank 5", ["farm-c"]),
+        ("epoch 30: missing p05 p06", []),
+    ],
+)
+def test_who_is_said_to_be_missing_is_waited_for(text: str, nodes: list[str]) -> None:
+    """By its number among all processes; of several, none stands apart."""
+    assert [sign.node for sign in signs_of(lacking(*[text] * 3)) if sign.channel == "named"] == nodes
+
+
+def test_what_ray_prints_once_for_several_processes_tells_of_none_that_it_is_silent() -> None:
+    """ray-project/ray python/ray/_private/ray_logging (2.40) leaves out lines that others have said."""
+    last = "(Worker pid=4107, ip=10.0.3.17) step 20 is stored [repeated 7x across cluster]"
+    said = [
+        f"(Worker pid={4100 + rank}, ip=10.0.3.{10 + rank}) step {n} loss 2.5"
+        for n in range(1, 20)
+        for rank in range(8)
+    ]
+    one = job({"driver.log": lines(*said, last)}, status=Status.CANCELLED)
+
+    assert not [sign for sign in signs_of(one) if sign.channel == "lacks"]
+
+
+def test_the_raylet_of_a_machine_speaks_there() -> None:
+    """Ray names its address without a process; src/ray/common/file_system_monitor.cc (2.40)."""
+    full = (
+        "(raylet, ip=10.0.3.12) [2026-11-21 22:00:44,100 E 2210 2240] (raylet) file_system_monitor.cc:116: "
+        "/tmp/ray/session_1 is over 95% full, available space: 21.0 GB; capacity: 484.4 GB. Object creation will fail "
+        "if spilling is required."
+    )
+    said = [f"(Worker pid={4100 + n}, ip=10.0.3.{10 + n}) step {k} loss 2.5" for k in range(1, 9) for n in range(4)]
+    found = diagnose(job({"driver.log": lines(*said, full)}, status=Status.FAILED), [])
+
+    assert [node.node for node in found.nodes] == ["10.0.3.12"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[rank 3] \u9519\u8bef\uff1adata service does not answer", "E"),
+        ("23.11.2026 19:29:44 [FEHLER  ] Anmeldung abgelehnt", "E"),
+        ("Erreur : fichier introuvable", "E"),
+        ("[WARNUNG ] Knoten 2 nicht erreichbar", "W"),
+        ("fehlerfrei: alles gut", ""),
+    ],
+)
+def test_levels_are_known_in_other_languages(text: str, expected: str) -> None:
+    """Where they stand as levels do."""
+    assert level(text) == expected
+
+
+def test_an_exception_whose_text_is_none_is_one() -> None:
+    """open-mmlab/mmdetection mmdet/engine/hooks/checkloss_hook.py asserts so: it is no setting that is None."""
+    fact = fact_of("AssertionError: None", block=True)
+
+    assert fact is not None
+    assert fact.kind == "exception"
+    assert fact_of("resume: None", block=False) is None
