@@ -104,8 +104,8 @@ def _new_rows(parsed: Parsed, ending: Ending) -> dict[int, list[int]]:
     counting = np.unique(table.file[parsed.iterations.marks])
     found: dict[int, list[int]] = {}
     for event, rows in table.rows_of(few).items() if last is not None and few else ():
-        if not (len(parsed.iterations.course) or np.isin(table.file[rows], counting).all()):
-            continue  # where no clock dates the iterations, nobody knows what came after the last in another file
+        if not len(parsed.iterations.course) and (table.timed[rows] & ~np.isin(table.file[rows], counting)).any():
+            continue  # where no clock dates the iterations, nobody knows what came after the last by another clock
         if (parsed.iterations.of_row[rows] < last).any():
             continue
         times = table.time[rows]
