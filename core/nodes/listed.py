@@ -13,7 +13,7 @@ from core.judge.candidates import Candidate
 from core.model import Role
 from core.nodes.agreement import ODD_ONE
 from core.nodes.sign import Sign
-from core.nodes.told_numbers import NAMED_RANK, numbers_of
+from core.nodes.told_subjects import NAMED_RANK, numbers_of
 from core.parsed import Parsed
 from core.shares import MIN_RANKS
 

@@ -16,7 +16,8 @@ from core.course.level_shift import LONG_DRIFT, MAD_TO_SIGMA
 from core.course.timings import is_rate, may_be_duration
 from core.nodes.sign import Sign
 from core.nodes.slow import WAITS
-from core.nodes.told_numbers import MIN_SIDE, Subject, Told, told_numbers
+from core.nodes.told_numbers import Told, told_numbers
+from core.nodes.told_subjects import MIN_SIDE, Subject
 from core.parsed import Parsed
 from core.shares import MIN_RANKS
 
@@ -138,7 +139,7 @@ def _changes(event: int, name: str, told: Mapping[Subject, Told]) -> Iterator[_C
     for node in nodes:
         others = {subject: of for subject, of in told.items() if subject.node != node}
         own = {subject: split for subject, split in splits.items() if subject.node == node}
-        if own and not others.keys() <= splits.keys():
+        if own and not others.keys() & splits.keys():
             yield from _alone(event, name, told, own, others.values())
         elif others.keys() <= splits.keys():
             yield from _stood(event, name, node, told, [splits[subject] for subject in others])
@@ -161,7 +162,7 @@ def _alone(
 def _stood(
     event: int, name: str, node: str, told: Mapping[Subject, Told], splits: Sequence[_Split]
 ) -> Iterator[_Change]:
-    """The node of which some did not change when all elsewhere did."""
+    """The node of which some did not change when all elsewhere did, or against them."""
     octaves = float(np.median([split.octaves for split in splits]))
     if not all(split.octaves * octaves > 0 and abs(split.octaves) >= ALIKE * abs(octaves) for split in splits):
         return
@@ -169,7 +170,7 @@ def _stood(
     still = [
         subject
         for subject, of in told.items()
-        if subject.node == node and abs(split.moved(of)) <= ELSEWHERE * abs(octaves)
+        if subject.node == node and split.moved(of) * np.sign(octaves) <= ELSEWHERE * abs(octaves)
     ]
     if still:
         levels = [_levels(of, split) for subject, of in told.items() if subject.node != node]

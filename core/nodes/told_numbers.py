@@ -4,9 +4,8 @@
 column for each rank: what a number is of tells its speaker, an identifier in the line, or its place in the row.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,29 +15,13 @@ from core.events.messages import unlabelled
 from core.events.row_text import each_row, read_rows
 from core.events.table import rows_by
 from core.facts import complains
+from core.nodes.told_subjects import MIN_SIDE, Subject, Subjects
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS
 
-MIN_SIDE = 4  # values on either side of a change: four before something changes, as in core.nodes.rank_values
 MAX_EVENTS = 16  # messages that are looked at, those said most often first
 MAX_ROWS = 2_048  # of a message, of all its speakers, evenly spread over the run of each: a thirtieth of a second
 FLOOR_OF_TOP, FLOOR_OF_USUAL = 1 / 256, 1 / 16  # of the largest and the usual value: what is below is told as nearly 0
-_CLOCK = re.compile(r"(?:\b\d{2,4}[-/]\d{2}[-/]\d{2,4}[ T_-]|\b)\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?")
-# A word, which names the number behind it, or a number: not a part of a word, an address or a version.
-_TOKEN = re.compile(
-    r"(?P<word>[A-Za-z_][\w./%@-]*)|(?<![\w.])(?P<number>\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,3})?)(?!\.?\d|[-:]\d)"
-)
-NAMED_RANK = re.compile(r"\b(?:global[_ ]?)?rank['\"]?\s{0,8}[=:#]?\s{0,8}(?P<number>\d{1,6})\b", re.IGNORECASE)
-_DEVICE = re.compile(r"(?<![/\w])(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?(?P<number>\d{1,3})\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Subject:
-    """What a number is of: a rank, a device of a node, or a node; -1 where it is none of these."""
-
-    node: str
-    rank: int = -1
-    device: int = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,15 +37,6 @@ class Told:
     times: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number of a line: which of them it is, the word before it, its value."""
-
-    place: int
-    name: str
-    value: float
-
-
 def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
     """Numbers that are measured of several subjects, with their message and their name.
 
@@ -74,11 +48,10 @@ def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int,
         rows = _chosen(parsed, event)
         found: dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
         texts = list(each_row(parsed.files, table, rows))
-        lists = lists_ranks(texts, table.voice[rows].tolist())
-        heads = _heads(parsed, event, rows) if lists else {}
+        subjects = Subjects(table, texts, home, parsed.nodes)
+        heads = _heads(parsed, event, rows) if subjects.lists_ranks else {}
         for row, text in texts:
-            origin = table.origins[table.voice[row]]
-            for subject, number in _read(text, origin.node, None if lists else origin.rank, home):
+            for subject, number in subjects.read(row, text):
                 name = f"{heads[row]} {number.name}".strip() if row in heads else number.name
                 found[number.place, name][subject].append((row, number.value))
         for (_, name), of_subject in sorted(found.items()):
@@ -110,15 +83,6 @@ def _chosen(parsed: Parsed, event: int) -> NDArray[np.intp]:
     return np.sort(np.concatenate([np.zeros(0, np.intp), *parts]))
 
 
-def lists_ranks(texts: Sequence[tuple[int, str]], voices: Sequence[int]) -> bool:
-    """Whether one speaker tells of several ranks, as the last one does of all in Megatron's timers."""
-    named: dict[int, set[str]] = defaultdict(set)
-    for (_, text), voice in zip(texts, voices, strict=True):
-        if found := NAMED_RANK.search(text):
-            named[voice].add(found["number"])
-    return any(len(ranks) >= MIN_RANKS for ranks in named.values())
-
-
 def _heads(parsed: Parsed, event: int, rows: NDArray[np.intp]) -> dict[int, str]:
     """What stands above the list that each row belongs to: ``forward-compute:``, of a list of several."""
     table = parsed.table
@@ -131,45 +95,6 @@ def _heads(parsed: Parsed, event: int, rows: NDArray[np.intp]) -> dict[int, str]
     }
     texts = {row: text.strip(" :.") for row, text in texts.items() if text.endswith(":")}
     return {row: texts[start] for row, start in zip(rows.tolist(), own.tolist(), strict=True) if start in texts}
-
-
-def _read(text: str, node: str | None, rank: int | None, home: Mapping[int, str]) -> Iterator[tuple[Subject, Number]]:
-    """Numbers of a line, and what each is of; none where nobody tells."""
-    named = NAMED_RANK.search(text)
-    if named is not None and rank is None:
-        rank = int(named["number"])
-    if rank is not None and (rank in home or node is not None):
-        yield from _of_one(Subject(home.get(rank) or node or "", rank), numbers_of(text))
-        return
-    numbers = numbers_of(text)
-    columns = numbers[-len(home) :] if len(home) >= MIN_RANKS else []
-    if len(columns) == len(home) >= MIN_RANKS and not any(number.name for number in columns[1:]):
-        for column, rank_of in zip(columns, sorted(home), strict=True):
-            yield Subject(home[rank_of], rank_of), Number(-1, columns[0].name, column.value)
-    elif node is not None:
-        device = _DEVICE.search(text)
-        yield from _of_one(Subject(node, device=int(device["number"]) if device is not None else -1), numbers)
-
-
-def _of_one(subject: Subject, numbers: Sequence[Number]) -> Iterator[tuple[Subject, Number]]:
-    for number in numbers:
-        yield subject, number
-
-
-def numbers_of(text: str) -> list[Number]:
-    """The numbers of a line by their places, each with the word before it, if no other number stands between.
-
-    No clock is one, nor the number of a rank that the line names.
-    """
-    text = NAMED_RANK.sub(" ", _CLOCK.sub(" ", text), count=1)
-    found, name = list[Number](), ""
-    for token in _TOKEN.finditer(text):
-        if token["word"]:
-            name = token["word"]
-        else:
-            found.append(Number(len(found), name, float(token["number"])))
-            name = ""
-    return found
 
 
 def _is_measured(told: Iterable[list[tuple[int, float]]]) -> bool:

@@ -1,0 +1,138 @@
+"""What the numbers of a line are of: its speaker, or the rank, the node or the device that it names or counts.
+
+``rank 3: busy 0.31 s``, ``Part 3, Epoch Time(s): 8.1``, ``gpu-7   3.44  0.30``, ``2026/08/14 09:20:14, 5, 90, 243 W``:
+one speaker tells of several, each by a name, or by a number that comes as often as every other.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.events.table import EventTable
+from core.shares import MIN_RANKS
+
+MIN_SIDE = 4  # values on either side of a change: four before something changes, as in core.nodes.rank_values
+UNEVEN = 2.0  # times as often as the rarest: numbers that count subjects come equally often, but for the ends of a log
+NAMED_RANK = re.compile(r"\b(?:global[_ ]?)?rank['\"]?\s{0,8}[=:#]?\s{0,8}(?P<number>\d{1,6})\b", re.IGNORECASE)
+_DEVICE = re.compile(r"(?<![/\w])(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?(?P<number>\d{1,3})\b", re.IGNORECASE)
+_CLOCK = re.compile(r"(?:\b\d{2,4}[-/]\d{2}[-/]\d{2,4}[ T_-]|\b)\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?")
+# A word, which names the number behind it, or a number: not a part of a word, an address or a version.
+_TOKEN = re.compile(
+    r"(?P<word>[A-Za-z_][\w./%@-]*)|(?<![\w.])(?P<number>\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,3})?)(?!\.?\d|[-:]\d)"
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Subject:
+    """What a number is of: a rank, a device of a node, or a node; -1 where it is none of these."""
+
+    node: str
+    rank: int = -1
+    device: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of a line: which of them it is, the word before it, its value."""
+
+    place: int
+    name: str
+    value: float
+
+
+def numbers_of(text: str) -> list[Number]:
+    """The numbers of a line by their places, each with the word before it, if no other number stands between.
+
+    No clock is one, nor the number of a rank that the line names.
+    """
+    text = NAMED_RANK.sub(" ", _CLOCK.sub(" ", text), count=1)
+    found, name = list[Number](), ""
+    for token in _TOKEN.finditer(text):
+        if token["word"]:
+            name = token["word"]
+        else:
+            found.append(Number(len(found), name, float(token["number"])))
+            name = ""
+    return found
+
+
+class Subjects:
+    """Of the lines of one message, what each number is of.
+
+    Args:
+        lines: rows and texts, in order. home: node of each rank. nodes: of the job.
+    """
+
+    def __init__(
+        self, table: EventTable, lines: Sequence[tuple[int, str]], home: Mapping[int, str], nodes: Sequence[str]
+    ) -> None:
+        self._table, self._home, self._nodes = table, home, {name: name for name in nodes}
+        by_voice: dict[int, list[str]] = defaultdict(list)
+        for row, text in lines:
+            by_voice[int(table.voice[row])].append(text)
+        ranks = [{found["number"] for text in own if (found := NAMED_RANK.search(text))} for own in by_voice.values()]
+        named = [{node for text in own if (node := self._named(text))} for own in by_voice.values()]
+        self.lists_ranks = any(len(of) >= MIN_RANKS for of in ranks)  # as the last one does of all, Megatron's timers
+        self._lists_nodes = any(len(of) >= MIN_RANKS for of in named)
+        self._counted = {voice: place for voice, own in by_voice.items() if (place := _counting(own)) is not None}
+        counts = {
+            int(numbers[place].value)
+            for voice, place in self._counted.items()
+            for text in by_voice[voice]
+            if len(numbers := numbers_of(text)) > place
+        }
+        self._counts_ranks = len(home) >= MIN_RANKS and counts == set(home)
+
+    def read(self, row: int, text: str) -> Iterator[tuple[Subject, Number]]:
+        """Numbers of a line, and what each is of; none where nobody tells."""
+        origin, numbers = self._table.origins[self._table.voice[row]], numbers_of(text)
+        named = NAMED_RANK.search(text)
+        rank = int(named["number"]) if named is not None and (self.lists_ranks or origin.rank is None) else origin.rank
+        place = self._counted.get(int(self._table.voice[row]), -1)
+        count = int(numbers[place].value) if 0 <= place < len(numbers) else -1
+        if named is None and self._counts_ranks and count >= 0:
+            rank = count
+        if rank is not None and (rank in self._home or origin.node is not None):
+            yield from _of_one(Subject(self._home.get(rank) or origin.node or "", rank), numbers)
+            return
+        node = self._named(text) if self._lists_nodes else origin.node
+        columns = numbers[-len(self._home) :] if len(self._home) >= MIN_RANKS else []
+        if len(columns) == len(self._home) >= MIN_RANKS and not any(number.name for number in columns[1:]):
+            for column, of in zip(columns, sorted(self._home), strict=True):
+                yield Subject(self._home[of], of), Number(-1, columns[0].name, column.value)
+        elif node is not None:
+            device = _DEVICE.search(text)
+            yield from _of_one(Subject(node, device=int(device["number"]) if device is not None else count), numbers)
+
+    def _named(self, text: str) -> str | None:
+        """The only node that a line names as a word."""
+        found = {node for word in _TOKEN.finditer(text) if (node := self._nodes.get(word["word"] or ""))}
+        return found.pop() if len(found) == 1 else None
+
+
+def _of_one(subject: Subject, numbers: Sequence[Number]) -> Iterator[tuple[Subject, Number]]:
+    """Each number with its subject, whose name is not the number's."""
+    for number in numbers:
+        yield subject, replace(number, name="") if number.name == subject.node else number
+
+
+def _counting(texts: Sequence[str]) -> int | None:
+    """The place of the first number that counts subjects from 0 on, in turn and equally often; None where none does."""
+    rows = [numbers_of(text) for text in texts]
+    width = min((len(numbers) for numbers in rows), default=0)
+    for place in range(width):
+        values = np.array([numbers[place].value for numbers in rows])
+        often = Counter(values.tolist())
+        in_turn = len(values) > 1 and float(np.mean(values[1:] == values[:-1])) < 1 / MIN_RANKS
+        counts = len(often) > 1 and sorted(often) == list(range(len(often)))
+        if (
+            counts
+            and in_turn
+            and min(often.values()) >= 2 * MIN_SIDE
+            and max(often.values()) <= UNEVEN * min(often.values())
+        ):
+            return place
+    return None
