@@ -5,8 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import partial
 
-from bot.state.database import Database
-from bot.state.small_values import Clock, value_of
+from bot.state.small_values import Table, value_of
 
 SCHEMA = """
 CREATE TABLE followed (
@@ -59,12 +58,8 @@ class FollowedJob:
 _followed = partial(value_of, FollowedJob)
 
 
-class FollowedJobs:
+class FollowedJobs(Table):
     """All of them, for each follower."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     def begun(self, follower: str = BY_SETTING) -> bool:
         """Whether this one has followed before."""

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from bot.state.database import Database, Row
-from bot.state.small_values import Clock, moment_of, to_text
+from bot.state.small_values import Clock, Table, moment_of, to_text
 
 SCHEMA = """
 CREATE TABLE inbox (
@@ -86,12 +86,11 @@ class Once:
             return result
 
 
-class Inbox:
+class Inbox(Table):
     """All envelopes of Slack that were stored."""
 
     def __init__(self, database: Database, clock: Clock, *, lease: timedelta = LEASE) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self.lease = lease
 
     def put(self, envelopes: Iterable[Envelope]) -> None:
