@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import IO, cast
 
 from bot.jobs.child_process import environment_of_child
-from bot.jobs.watch_messages import MAX_LINE, BadLine, WatchMessage, WatchOrder, to_line, told_of
+from bot.jobs.messages import BadMessage, WatchMessage, WatchOrder, of_line, to_line
 
 _LEAVING_SECONDS = 2.0  # for a reader whose pipe is closed: it ends at once
+MAX_LINE = 1 << 20  # bytes; a message has some kB at most (messages.MAX_TEXT), so a longer one is none of ours
 _MOST_WAITING = 10_000  # messages; a process that floods us is ended
 
 
@@ -71,7 +72,10 @@ class WatchProcess:
         pipe = cast("IO[bytes]", self._process.stdout)
         try:
             while line := pipe.readline(MAX_LINE):
-                self._told.put_nowait(told_of(line))
-        except (BadLine, queue.Full):  # no message of ours, or far too many
+                message = of_line(line)
+                if not isinstance(message, WatchMessage):
+                    raise BadMessage("it tells of no watched job")
+                self._told.put_nowait(message)
+        except (BadMessage, queue.Full):  # no message of ours, or far too many
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)

@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from bot.jobs.watch_messages import FindingMessage, LinesMessage, TroubleMessage, WatchMessage, WatchOrder
+from bot.jobs.messages import FindingMessage, LinesMessage, TroubleMessage, WatchMessage, WatchOrder
 from bot.jobs.watch_process import WatchProcess
 from bot.state.errors import StateUnavailable
 from bot.state.runs import Run

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
@@ -32,6 +33,7 @@ from core.errors import Audience
 
 MAX_DEATHS = 2  # of children over one row: the first may have been an accident of the machine
 _LOG = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,11 @@ class Work(ABC):
         self._context = context
         self.leases = leases
 
+    def conclude(self, lease: Lease, status: Status, failure: Failure | None = None, *, asked_at: datetime) -> None:
+        """Write down how it ended, and tell, unless it is another's meanwhile."""
+        if self._context.conclude(lease, self.task, status, failure, asked_at=asked_at):
+            self.tell(lease)
+
     @abstractmethod
     def carry_out(self, lease: Lease) -> None:
         """From claimed to told."""
@@ -174,6 +181,13 @@ class Work(ABC):
             return too_late(what, seconds)
         failure = died(lease, process, what)
         return None if self._context.forgive(lease, self.task, attempts, process) else failure
+
+
+def there(row: T | None, lease: Lease) -> T:
+    """The row of a lease, which the state holds as long as somebody works on it."""
+    if row is None:
+        raise LookupError(f"{lease.id} is gone from the state")
+    return row
 
 
 def died(lease: Lease, process: ChildProcess, what: str) -> Failure:
