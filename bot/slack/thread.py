@@ -7,6 +7,7 @@ from bot.note.note import Note
 from bot.outgoing.errors import Failure
 from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, actions, button, context, feedback, menu, section
+from bot.slack.brief import vouched
 from bot.slack.budget import Part, fit
 from bot.slack.notes import note_parts, told_by
 from bot.slack.parent_message import asked
@@ -19,7 +20,6 @@ from bot.slack.sections import (
     more_lines,
     nothing_similar,
     small_print,
-    vouched,
     with_button,
 )
 from bot.slack.text import code, fallback, literal, person, prose

@@ -306,9 +306,8 @@ def node_total(coverage: Coverage) -> int:
     return coverage.nodes + len(coverage.nodes_missing)
 
 
-WEAK_BASELINE = (
-    3  # successful jobs that settle what is normal on the lab jobs (docs/LOG.md); with fewer, the reader is told
-)
+# Successful jobs that settle what is normal on the lab jobs (docs/LOG.md); with fewer, the reader is told.
+WEAK_BASELINE = 3
 
 
 def weak_baseline(coverage: Coverage) -> str:
