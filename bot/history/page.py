@@ -14,7 +14,7 @@ def render(history: History, *, version: str) -> str:
     environment = environment_of(Path(__file__).parent)
     headline = lines.headline(history)
     return environment.get_template("page.html.j2").render(
-        told=history,
+        history=history,
         headline=headline,
         parts=[(*row, pictures.COLOUR[row[0]]) for row in lines.parts(history)],
         plots={

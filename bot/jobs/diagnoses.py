@@ -75,8 +75,8 @@ class Diagnoses(Work):
                 case ProgressMessage(step, done, total):
                     heard = replace(heard, step=wording.step(step, done, total))
                     context.mention(lease, lambda: context.listener.progress(run, step, done, total))
-                case AnswerMessage(told, final):
-                    heard = self._kept(run, lease, shareable(lease, told, final=final), final=final)
+                case AnswerMessage(answer, final):
+                    heard = self._kept(run, lease, shareable(lease, answer, final=final), final=final)
                 case FailureMessage(failure, trace, audience):
                     heard = _Heard(heard.answer, failure=logged(lease, failure, trace, audience))
         return heard

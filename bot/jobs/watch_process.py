@@ -1,4 +1,4 @@
-"""The process that follows jobs, as the bot sees it: commands in, what it tells out, and a sure end."""
+"""The process that follows jobs, as the bot sees it: commands in, messages out, and a sure end."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ class WatchProcess:
     """One process for all watched jobs."""
 
     def __init__(self, *, temporary: Path, environment: Mapping[str, str]) -> None:
-        self._told: queue.Queue[WatchMessage] = queue.Queue(_MOST_WAITING)
+        self._messages: queue.Queue[WatchMessage] = queue.Queue(_MOST_WAITING)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "bot.jobs.watch_child"],
             stdin=subprocess.PIPE,
@@ -50,12 +50,12 @@ class WatchProcess:
             pipe.write(to_line(command))
             pipe.flush()
 
-    def told(self) -> list[WatchMessage]:
+    def messages(self) -> list[WatchMessage]:
         """What it told since the last time."""
         messages: list[WatchMessage] = []
         with contextlib.suppress(queue.Empty):
             while True:
-                messages.append(self._told.get_nowait())
+                messages.append(self._messages.get_nowait())
         return messages
 
     def end(self) -> None:
@@ -75,7 +75,7 @@ class WatchProcess:
                 message = of_line(line)
                 if not isinstance(message, WatchMessage):
                     raise BadMessage("it tells of no watched job")
-                self._told.put_nowait(message)
+                self._messages.put_nowait(message)
         except (BadMessage, queue.Full):  # no message of ours, or far too many
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)

@@ -126,7 +126,7 @@ class WorkContext:
             if not lease.leases.tell_later(lease.id, self.owner):
                 _LOG.error("%s: telling failed too often, giving up", lease.id, extra={"run": lease.id})
         else:
-            lease.leases.told(lease.id, self.owner)
+            lease.leases.mark_told(lease.id, self.owner)
 
     def mention(self, lease: Lease, call: Callable[[], None]) -> None:
         """A call that only informs: its trouble is logged and costs nothing else. A broad except as in ``tell``."""

@@ -78,9 +78,9 @@ def told_in_brief(diagnosis: Diagnosis) -> frozenset[str]:
     return frozenset(_same(text) for text in (*grounds(diagnosis), *hung))
 
 
-def left_to_say(sentences: Sequence[str], told: Collection[str]) -> list[str]:
+def left_to_say(sentences: Sequence[str], said_above: Collection[str]) -> list[str]:
     """Those that were not told yet; the first letter and the stop make no difference."""
-    return [sentence for sentence in sentences if _same(sentence) not in told]
+    return [sentence for sentence in sentences if _same(sentence) not in said_above]
 
 
 def known_best(known: Sequence[KnownFault]) -> KnownFault | None:
@@ -196,8 +196,8 @@ def _grounds(diagnosis: Diagnosis) -> list[BriefLine]:
     """The second one goes before all but what is merely public."""
     headline = wording.first_line(diagnosis)
     nodes = tuple(suspect.node for suspect in diagnosis.nodes if " " not in suspect.node)  # "rank 3" is no name
-    told = [_without_echo(ground, headline) for ground in grounds(diagnosis)]
-    shown = [prose(text if text.startswith(nodes) else wording.sentence(text), MAX_LINE) for text in told]
+    sentences = [_without_echo(ground, headline) for ground in grounds(diagnosis)]
+    shown = [prose(text if text.startswith(nodes) else wording.sentence(text), MAX_LINE) for text in sentences]
     return [
         BriefLine(text if len(shown) == 1 else f"{at}. {text}", 9 - 3 * at) for at, text in enumerate(shown, start=1)
     ]

@@ -75,13 +75,13 @@ def nothing_similar(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterat
     yield Part(section(f"*Similar faults* {text}"), 60)
 
 
-def evidence(diagnosis: Diagnosis, run: str, *, told: Collection[str] = ()) -> Iterator[Part]:
-    """Events that point at the failure, each with a button for its raw lines; ``told``: sentences said before."""
+def evidence(diagnosis: Diagnosis, run: str, *, said_above: Collection[str] = ()) -> Iterator[Part]:
+    """Events that point at the failure, each with a button for its raw lines; ``said_above``: sentences."""
     events = [event for event in diagnosis.events if event.role is not Role.BENIGN]
     yield Part(section("*Evidence*") if events else ())
     clocks = wording.clocks([event.first_time for event in events])
     for number, (event, clock) in enumerate(zip(events, clocks, strict=True)):
-        lines = _event(event, clock, diagnosis.coverage.nodes, told)
+        lines = _event(event, clock, diagnosis.coverage.nodes, said_above)
         opener = lines_button(event, run) if event.lines else None
         yield Part(section(*lines, accessory=opener), (80 if event.role is Role.ROOT else 50) - number, "event")
     benign = [event.id for event in diagnosis.events if event.role is Role.BENIGN]

@@ -46,7 +46,7 @@ def details_message(
     parts = [
         *beside_the_verdict(diagnosis),
         *(note_parts(note, diagnosis, known=known) if diagnosis.scope is not Scope.NONE else ()),
-        *evidence(diagnosis, run.id, told=told_by(note, diagnosis)),
+        *evidence(diagnosis, run.id, said_above=told_by(note, diagnosis)),
         *more_lines(diagnosis, run.id, with_button(diagnosis)),
         *nothing_similar(diagnosis, known),
         *small_print(diagnosis),

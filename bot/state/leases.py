@@ -116,7 +116,7 @@ class Leases:
             )  # fmt: skip
             return str(rows[0]["id"])
 
-    def told(self, row_id: str, owner: str) -> bool:
+    def mark_told(self, row_id: str, owner: str) -> bool:
         """The asker knows; nothing is left to do."""
         return self._update(row_id, owner, {"told": 1, "lease_owner": None, "lease_until": None}, _CONCLUDED)
 
@@ -125,7 +125,7 @@ class Leases:
         rows = self._database.query(f"SELECT tellings FROM {self._table} WHERE id = ?", row_id)
         tellings = rows[0]["tellings"] if rows else MAX_TELLINGS
         if tellings >= MAX_TELLINGS:
-            self.told(row_id, owner)
+            self.mark_told(row_id, owner)
             return False
         pause = min(FIRST_PAUSE * 2 ** (tellings - 1), LONGEST_PAUSE)
         changes: dict[str, object] = {"lease_owner": None, "lease_until": self._clock() + pause}

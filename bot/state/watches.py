@@ -138,7 +138,7 @@ class Watches(Table):
         found = [(self.get(finding.watch), finding) for finding in findings]
         return tuple((watch, finding) for watch, finding in found if watch is not None)
 
-    def told(self, finding: WatchFinding) -> None:
+    def mark_told(self, finding: WatchFinding) -> None:
         """It was told, or never will be."""
         self._database.execute("UPDATE watch_findings SET told = 1 WHERE seq = ?", finding.seq)
 
