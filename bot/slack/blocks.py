@@ -108,22 +108,18 @@ def button(
     label: str, action: str, value: str, *, style: str = "", spoken: str = "", confirm: Block | None = None
 ) -> Block:
     """A button; ``spoken`` is what a screen reader says instead of the label; ``confirm``: what is asked first."""
-    shown: Block = {"type": "button", "action_id": action, "text": plain(clip(label, MAX_BUTTON)), "value": value}
-    if style:
-        shown["style"] = style
-    if spoken:
-        shown["accessibility_label"] = clip(spoken, MAX_BUTTON)
-    if confirm:
-        shown["confirm"] = confirm
-    return shown
+    more = {"style": style, "accessibility_label": clip(spoken, MAX_BUTTON), "confirm": confirm}
+    return {**_button(label, action), "value": value, **{name: found for name, found in more.items() if found}}
 
 
 def link_button(label: str, action: str, address: str, *, spoken: str = "") -> Block:
     """A button that opens an address; Slack tells of the click as of any other, and nothing is done then."""
-    shown: Block = {"type": "button", "action_id": action, "text": plain(clip(label, MAX_BUTTON)), "url": address}
-    if spoken:
-        shown["accessibility_label"] = clip(spoken, MAX_BUTTON)
-    return shown
+    more = {"accessibility_label": clip(spoken, MAX_BUTTON)} if spoken else {}
+    return {**_button(label, action), "url": address, **more}
+
+
+def _button(label: str, action: str) -> Block:
+    return {"type": "button", "action_id": action, "text": plain(clip(label, MAX_BUTTON))}
 
 
 def ask_first(title: str, text: str, yes: str, no: str) -> Block:
