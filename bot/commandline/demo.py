@@ -132,7 +132,7 @@ def _work_folder(keep: Path | None) -> Iterator[Path]:
 
 
 def _log_to(file: Path) -> None:
-    """The terminal is for the tour."""
+    """Write the bot's log to a file: the terminal is for the tour."""
     handler = logging.FileHandler(file, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)

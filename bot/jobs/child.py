@@ -139,7 +139,7 @@ def _die_with_parent(orders: BinaryIO) -> None:
 
 
 def _die() -> Any:
-    """At once, with all grandchildren."""
+    """End this process at once, with all that it started."""
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)

@@ -167,7 +167,7 @@ _KINDS: dict[str, type[Any]] = {
 
 
 class BadMessage(ValueError):
-    """Not a line of ours."""
+    """A line that holds none of these messages."""
 
 
 def is_last(message: Message) -> bool:

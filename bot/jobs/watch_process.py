@@ -36,7 +36,7 @@ class WatchProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The id of the process."""
         return self._process.pid
 
     def alive(self) -> bool:

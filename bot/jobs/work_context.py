@@ -153,11 +153,11 @@ class Work(ABC):
 
     @abstractmethod
     def carry_out(self, lease: Lease) -> None:
-        """From claimed to told."""
+        """Carry out a claimed row, until somebody was told."""
 
     @abstractmethod
     def tell(self, lease: Lease) -> None:
-        """From concluded to told."""
+        """Tell how a concluded row ended."""
 
     def last_word(self, lease: Lease, process: ChildProcess) -> SavedAnswer | str | Failure | None:
         """The answer, the reply, or why there is none; None: the child ended without a word. Nobody sees progress."""

@@ -125,7 +125,7 @@ class Worker:
         _join((self._watcher,), LEAVING_SECONDS)
 
     def _serve(self, work: Work) -> None:
-        """The life of a slot."""
+        """Claim and carry out rows of one kind, until the worker stops."""
         self._repeat(lambda: self._once(work, work.leases.claim, work.carry_out))
 
     def _serve_untold(self) -> None:

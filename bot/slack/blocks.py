@@ -57,7 +57,7 @@ def section(*lines: str, accessory: Block | None = None, expand: bool = False) -
 
 
 def context(*lines: str) -> Blocks:
-    """Small print."""
+    """A block of small grey lines."""
     elements = [mrkdwn(clip(line, MAX_SECTION)) for line in lines if line.strip()][:MAX_CONTEXT]
     return ({"type": "context", "elements": elements},) if elements else ()
 
@@ -69,7 +69,7 @@ def actions(*elements: Block | None) -> Blocks:
 
 
 def divider() -> Blocks:
-    """A line."""
+    """A block that draws a line."""
     return ({"type": "divider"},)
 
 
@@ -94,7 +94,7 @@ def literal_line(line: str) -> str:
 
 
 def feedback(action: str, yes: str, no: str) -> Blocks:
-    """Two thumbs."""
+    """A block with a thumb up and a thumb down."""
     thumbs = {
         "type": "feedback_buttons",
         "action_id": action,
@@ -191,7 +191,7 @@ def modal(title: str, blocks: Blocks, *, form: str, about: str = "", submit: str
 
 
 def option(text: str, value: str) -> Block:
-    """A choice."""
+    """One choice of a menu or of boxes."""
     return {"text": plain(clip(text, MAX_OPTION)), "value": value}
 
 
@@ -206,7 +206,7 @@ def plain(text: str) -> Block:
 
 
 def json_size(blocks: Sequence[Block]) -> int:
-    """Characters of JSON."""
+    """How many characters of JSON the blocks have."""
     return len(json.dumps(list(blocks), ensure_ascii=False, separators=(",", ":")))
 
 

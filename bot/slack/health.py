@@ -59,7 +59,7 @@ class Metrics:
         self._seconds.labels(task).observe(seconds)
 
     def waiting(self, task: str, number: int) -> None:
-        """So many wait now."""
+        """How many rows of this kind wait now."""
         self._waiting.labels(task).set(number)
 
     def child_died(self, task: str) -> None:
@@ -67,7 +67,7 @@ class Metrics:
         self._deaths.labels(task).inc()
 
     def acknowledged(self, seconds: float) -> None:
-        """Slack was answered."""
+        """A request of Slack was acknowledged, after so many seconds."""
         self._acks.observe(seconds)
 
     def noted(self, author: str, calls: int, prompt_tokens: int, completion_tokens: int) -> None:

@@ -111,5 +111,5 @@ def _list(title: str, sentences: Sequence[Sentence]) -> Blocks:
 
 
 def _trouble(note: Note) -> list[str]:
-    """That a model was silent."""
+    """A line that says that a model gave no answer; none where it did."""
     return [f"The language model gave no answer: {prose(note.unavailable, MAX_SAID)}"] if note.unavailable else []

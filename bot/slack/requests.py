@@ -236,7 +236,7 @@ class Requests:
         return self._lately(Status.FAILED)
 
     def running_jobs(self) -> tuple[str, ...]:
-        """The same of those that run."""
+        """Jobs that run, by their ids, as far as they are found quickly."""
         return self._lately(Status.RUNNING)
 
     def _lately(self, status: Status) -> tuple[str, ...]:

@@ -177,13 +177,13 @@ def watched_already_reply(watch: Watch) -> Message:
 
 
 def over_reply(job: str, status: Status) -> Message:
-    """Nothing will happen any more."""
+    """The reply to who asks to watch a job that is over."""
     body = f"{code(job, 128)} is over: {status}. `{act.COMMAND} {job}` diagnoses it."
     return Message("The job is over.", section(body))
 
 
 def too_many_reply(limit: int) -> Message:
-    """Watching costs memory and requests."""
+    """The reply where no more jobs may be watched; watching costs memory and requests."""
     if not limit:
         return Message("I watch no jobs.", section("I watch no jobs here: whoever runs me has switched it off."))
     body = f"I watch {counted(limit, 'job')} already, which is my limit. `{act.COMMAND} status` lists them."
@@ -191,7 +191,7 @@ def too_many_reply(limit: int) -> Message:
 
 
 def not_watched_reply(job: str) -> Message:
-    """There is nothing to end."""
+    """The reply to who ends the watch of a job that is not watched."""
     named = code(job, 128) or "That job"
     return Message("It is not watched here.", section(f"{named} is not watched in this channel."))
 

@@ -38,7 +38,7 @@ _entry = partial(value_of, AuditEntry, number="seq")
 
 
 class Audit(Table):
-    """All deeds, in order."""
+    """All entries of the audit, in the order in which they were made."""
 
     def add(
         self,

@@ -14,7 +14,7 @@ class Feedback(Table):
     """What people said of answers: helpful or not."""
 
     def give(self, run: str, user: str, *, useful: bool) -> None:
-        """Somebody says, or says otherwise."""
+        """Store the vote of a person about the answer of a run, in place of an earlier one."""
         self._database.execute(
             "INSERT INTO feedback (run, user, useful, at) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (run, user) DO UPDATE SET useful = excluded.useful, at = excluded.at",

@@ -59,14 +59,14 @@ _followed = partial(value_of, FollowedJob)
 
 
 class FollowedJobs(Table):
-    """All of them, for each follower."""
+    """All jobs that ended, for each follower."""
 
     def begun(self, follower: str = BY_SETTING) -> bool:
         """Whether this one has followed before."""
         return bool(self._database.query("SELECT 1 FROM followed WHERE follower = ? AND job = ?", follower, _BEGUN))
 
     def begin(self, follower: str = BY_SETTING) -> None:
-        """From now on what ends is news."""
+        """Begin to follow: jobs that end from now on are news."""
         self.add(_BEGUN, "", FollowStatus.NO_NEWS, follower)
 
     def known(self, follower: str = BY_SETTING) -> set[str]:

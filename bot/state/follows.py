@@ -59,7 +59,7 @@ class Follows(Table):
         return next(self._database.read(_follow, "SELECT * FROM follows WHERE id = ?", follow_id), None)
 
     def of_channel(self, team: str, channel: str) -> Follow | None:
-        """That of this channel."""
+        """The follow of this channel."""
         sql = "SELECT * FROM follows WHERE team = ? AND channel = ?"
         return next(self._database.read(_follow, sql, team, channel), None)
 

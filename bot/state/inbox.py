@@ -123,7 +123,7 @@ class Inbox(Table):
             return found
 
     def renew(self, owner: str, numbers: Collection[int]) -> None:
-        """Keep the leases of these."""
+        """Keep the leases of these envelopes."""
         marks = ", ".join("?" * len(numbers))
         self._database.execute(
             f"UPDATE inbox SET lease_until = ? WHERE lease_owner = ? AND seq IN ({marks})",  # noqa: S608 question marks
@@ -131,7 +131,7 @@ class Inbox(Table):
         )  # fmt: skip
 
     def once(self, received: Received) -> Once:
-        """The steps of this envelope."""
+        """What does each step of dealing with this envelope once."""
         return Once(self._database, received)
 
     def done(self, seq: int) -> None:

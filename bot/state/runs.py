@@ -239,7 +239,7 @@ class Runs(Table):
         self._database.execute("UPDATE answers SET body = ? WHERE run = ?", answer_text(answer), run_id)
 
     def answer(self, run_id: str) -> SavedAnswer | None:
-        """What was kept last."""
+        """The answer of a run, as it was stored last."""
         sql = "SELECT body FROM answers WHERE run = ?"
         return next(self._database.read(lambda row: answer_of(row["body"]), sql, run_id), None)
 

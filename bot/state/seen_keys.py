@@ -14,7 +14,7 @@ CREATE INDEX seen_by_time ON seen (at);
 
 
 class SeenKeys(Table):
-    """Keys, and when."""
+    """Keys, and when each was seen last."""
 
     def touch(self, key: str) -> None:
         """This was seen now, as often before as it may have been."""

@@ -139,7 +139,7 @@ class Watches(Table):
         return tuple((watch, finding) for watch, finding in found if watch is not None)
 
     def mark_told(self, finding: WatchFinding) -> None:
-        """It was told, or never will be."""
+        """Note that a finding was told, or never will be."""
         self._database.execute("UPDATE watch_findings SET told = 1 WHERE seq = ?", finding.seq)
 
     def alarm_before(self, finding: WatchFinding) -> WatchFinding | None:
@@ -166,7 +166,7 @@ class Watches(Table):
         ) == 1  # fmt: skip
 
     def resign(self, owner: str) -> None:
-        """Let another keep watch at once."""
+        """Give up keeping watch, so that another bot may begin at once."""
         self._database.execute("DELETE FROM keeper WHERE owner = ?", owner)
 
     def forget(self, before: datetime) -> None:

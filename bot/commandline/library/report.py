@@ -42,7 +42,7 @@ def node_hours(manifests: Sequence[Manifest]) -> Mapping[str, float]:
 
 
 def document(team_account: Account) -> dict[str, object]:
-    """All of it, for programs."""
+    """The account of the library as a JSON object, for programs."""
     return {
         "costs": [
             {"pattern": cost.entry.id, "jobs": cost.jobs, "node_hours": cost.node_hours} for cost in team_account.costs
