@@ -101,21 +101,14 @@ class HealthServer(HttpServer):
             def do_GET(self) -> None:  # noqa: N802 the library's name
                 path = self.path.partition("?")[0]
                 if path not in ("/metrics", "/healthz"):
-                    self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"/healthz and /metrics\n")
+                    self.answer(HTTPStatus.NOT_FOUND, b"/healthz and /metrics\n", "text/plain")
                     return
                 parts = {name: check() for name, check in checks.items()}
                 if path == "/metrics":
                     metrics.healthy(parts)
-                    self._answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, metrics.text())
+                    self.answer(HTTPStatus.OK, metrics.text(), CONTENT_TYPE_LATEST)
                 else:
                     status = HTTPStatus.OK if all(parts.values()) else HTTPStatus.SERVICE_UNAVAILABLE
-                    self._answer(status, "application/json", json.dumps(parts).encode() + b"\n")
-
-            def _answer(self, status: HTTPStatus, kind: str, body: bytes) -> None:
-                self.send_response(status)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                    self.answer(status, json.dumps(parts).encode() + b"\n", "application/json")
 
         super().__init__(host, port, Handler, variable="FIRSTFAULT_HEALTH")
