@@ -132,7 +132,7 @@ def _distinct(texts: Sequence[str]) -> Groups:
 MASKS: dict[str, Callable[[str], str]] = {"plain masks": _plain, "our masks": _ours}
 METHODS = (
     ("drain3 (.4)", _drain3(0.4)),
-    ("`--drain streaming` (.4)", _streaming),
+    ('`drain="streaming"` (.4)', _streaming),
     ("drain3 (.8)", _drain3(0.8)),
     ("ours: distinct, guard (.8)", _distinct),
 )

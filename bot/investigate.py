@@ -13,9 +13,9 @@ from bot.ask.model_intent import Turn
 from bot.ask.neighbours import Neighbours
 from bot.ask.subject import Subject
 from bot.chat.model_choice import model_from
-from bot.fetch.attempts import earlier_attempts
+from bot.fetch.attempts import Progress, earlier_attempts
 from bot.fetch.cache import FolderCache
-from bot.fetch.jobs import Inputs, Progress, Request, fetch_inputs
+from bot.fetch.jobs import Inputs, Request, fetch_inputs
 from bot.library.session import known_so_far, library_session
 from bot.note.about_outcome import Outcome
 from bot.note.note import Note
@@ -61,7 +61,7 @@ def investigate(
         on_match: is told at once, before anything is judged, which faults of the library have all their events here.
     """
     inputs = fetch_inputs(request, settings, progress)
-    parsed = _parse(inputs, request, progress)
+    parsed = _parse(inputs, progress)
     parsed, unmeasured = _measured(parsed, request, settings)
     network, unread = _network(request, inputs.job)
     earlier = earlier_attempts(inputs.job, inputs.neighbours, inputs.cache, links=settings.follow_links)
@@ -103,7 +103,7 @@ def follow_up(
         thread: what was asked and answered before.
     """
     inputs = fetch_inputs(request, settings, progress)
-    parsed = _parse(inputs, request, progress)
+    parsed = _parse(inputs, progress)
     if found is None:
         with library_session(settings) as library:
             matches = library.match(parsed)
@@ -126,7 +126,6 @@ def list_events(
             yield from events(
                 inputs.job,
                 inputs.baseline,
-                drain=request.drain,
                 cache=inputs.cache,
                 workers=workers,
                 memory=inputs.memory,
@@ -167,12 +166,11 @@ def _quoted(answer: Answer, *, redacted: bool) -> tuple[Diagnosis, Mapping[Place
     return answer.diagnosis, excerpts
 
 
-def _parse(inputs: Inputs, request: Request, progress: Progress | None) -> Parsed:
+def _parse(inputs: Inputs, progress: Progress | None) -> Parsed:
     with inputs.readers() as workers:
         return parse_job(
             inputs.job,
             inputs.baseline,
-            drain=request.drain,
             cache=inputs.cache,
             workers=workers,
             memory=inputs.memory,

@@ -57,7 +57,7 @@ class Slack:
         return view.hash not in self._seen.get(view.user, ())
 
     def snapshot(self) -> Snapshot:
-        """Everything at this moment."""
+        """The state of the local Slack now."""
         return self._server.call(self._server.state.snapshot)
 
     def wait_for(self, condition: Callable[[Snapshot], T | None], seconds: float = PATIENCE, what: str = "") -> T:

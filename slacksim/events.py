@@ -46,13 +46,13 @@ def of_edit(state: State, before: Message, after: Message) -> Iterator[Json]:
 
 
 def of_deletion(state: State, message: Message) -> Iterator[Json]:
-    """A message that is gone."""
+    """The event of a message that was deleted."""
     change = {"deleted_ts": message.ts, "previous_message": message_json(state, message)}
     yield from _of_change(state, message, "message_deleted", change)
 
 
 def of_reaction(state: State, message: Message, user: str, name: str) -> Iterator[Json]:
-    """An emoji below a message."""
+    """The event of an emoji below a message."""
     if _hears(state, state.channels[message.channel]) and _wanted(state, "reaction_added"):
         item = {"type": "message", "channel": message.channel, "ts": message.ts}
         body = {"type": "reaction_added", "user": user, "reaction": name, "item_user": message.user, "item": item}

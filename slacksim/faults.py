@@ -48,12 +48,12 @@ class Faults:
         self._add(Fault(kind, of, times, seconds), DELIVERY_FAULTS)
 
     def clear(self) -> None:
-        """Nothing goes wrong any more."""
+        """Drop all faults that are to come."""
         with self._lock:
             self._coming.clear()
 
     def coming(self) -> tuple[Fault, ...]:
-        """What did not go wrong yet."""
+        """The faults that are to come."""
         with self._lock:
             return tuple(self._coming)
 

@@ -64,7 +64,7 @@ class Journal:
         return tuple(d for d in tuple(self._deliveries) if kind in ("", d.kind) and what in ("", d.what))
 
     def as_json(self) -> Json:
-        """Everything, for the control API."""
+        """All entries as JSON, for the control API."""
         return {"calls": [asdict(c) for c in self._calls], "deliveries": [asdict(d) for d in self._deliveries]}
 
 

@@ -10,7 +10,7 @@ from slacksim.workspace import Channel, Member
 
 
 def page_state(state: State, me: Member) -> Json:
-    """Everything at this moment."""
+    """What the page shows now, as JSON."""
     state.direct(me.id)
     channels = [channel for channel in state.channels.values() if _sees(channel, me)]
     seen = {channel.id for channel in channels}

@@ -75,7 +75,7 @@ class Server:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def call(self, work: Callable[[], T]) -> T:
-        """The same for a plain function."""
+        """Call a plain function in the server's loop."""
 
         async def done() -> T:
             return work()

@@ -39,7 +39,7 @@ class Message:
 
     @property
     def is_reply(self) -> bool:
-        """In a thread, and not its parent."""
+        """Whether a message is in a thread, and not its parent."""
         return self.thread_ts is not None and self.thread_ts != self.ts
 
     @property
@@ -84,12 +84,12 @@ class View:
 
     @property
     def title(self) -> str:
-        """What stands at its top."""
+        """The title of the view."""
         return str(self.content.get("title", {}).get("text", ""))
 
     @property
     def callback_id(self) -> str:
-        """How the app calls it."""
+        """The name by which the app knows the view."""
         return str(self.content.get("callback_id", ""))
 
     @property

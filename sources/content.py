@@ -28,7 +28,7 @@ class NoLog:
     hint: str
 
     def error(self, name: str) -> UnreadableLog:
-        """The error of a file of that name."""
+        """The error for a file of that name."""
         return UnreadableLog(f"{name} {self.says}.", self.hint)
 
 

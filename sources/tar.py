@@ -141,7 +141,7 @@ class TarReader:
             self.position += size
 
     def _read(self, size: int) -> bytes:
-        """All of so many bytes."""
+        """Exactly so many bytes of a stream."""
         data = b""
         while len(data) < size:
             part = self._stream.read(size - len(data))

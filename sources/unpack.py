@@ -228,7 +228,36 @@ class _Utf16Stream(io.RawIOBase):
         return self._decoder.decode(stored, final=self._ended).encode("utf-8", "replace")
 
 
-class _PackedStream(io.RawIOBase):
+class PartStream(io.RawIOBase):
+    """Bytes that come in parts. What is wrong is raised by the read after the one that got what stands before it."""
+
+    _failure: UnreadableLog | OSError | None = None
+
+    def readable(self) -> bool:
+        """Whether it can be read: yes."""
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Fill the buffer as far as there are parts; how many bytes it holds then."""
+        if self._failure:
+            raise self._failure
+        view, filled = memoryview(buffer).cast("B"), 0
+        try:
+            while filled < len(view) and (part := self._next_part(len(view) - filled)):
+                view[filled : filled + len(part)] = part
+                filled += len(part)
+        except (UnreadableLog, OSError) as failure:
+            self._failure = failure
+            if not filled:
+                raise
+        return filled
+
+    def _next_part(self, wanted: int) -> bytes:
+        """Return the next bytes, at most as many as wanted; none only at the end."""
+        raise NotImplementedError
+
+
+class _PackedStream(PartStream):
     """Unpacked bytes of one or more members in a row, until the end or the first thing that is wrong."""
 
     def __init__(self, packed: BinaryIO, name: str, packing: _Packing, limits: Limits) -> None:
@@ -240,24 +269,6 @@ class _PackedStream(io.RawIOBase):
         self._packed_bytes = 0
         self._unpacked_bytes = 0
         self._members = 1
-        self._failure: UnreadableLog | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        if self._failure:
-            raise self._failure
-        view, filled = memoryview(buffer).cast("B"), 0
-        try:
-            while filled < len(view) and (part := self._next_part(len(view) - filled)):
-                view[filled : filled + len(part)] = part
-                filled += len(part)
-        except UnreadableLog as failure:
-            self._failure = failure
-            if not filled:
-                raise
-        return filled
 
     def close(self) -> None:
         self._packed.close()

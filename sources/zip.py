@@ -9,15 +9,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from core.errors import UnreadableLog
 from sources.content import NAME_LOGS, NoLog
 from sources.limits import Limits
 from sources.members import LINK, ArchiveFile, Member, Part
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from sources.unpack import PartStream
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of one with files in it, and of an empty one
 _READ_BYTES = 1 << 16  # the last so many bytes of a corrupt member may be lost
@@ -91,7 +89,7 @@ def _open_member(archive: ArchiveFile, number: int) -> BinaryIO:
     return cast("BinaryIO", _ZipStream(cast("zipfile.ZipExtFile", member)))
 
 
-class _ZipStream(io.RawIOBase):
+class _ZipStream(PartStream):
     """The bytes of a member, from which nothing but OSError comes, and only after what stands before the damage.
 
     It can go back to its beginning, but to go anywhere means to unpack all that stands before.
@@ -99,25 +97,10 @@ class _ZipStream(io.RawIOBase):
 
     def __init__(self, member: zipfile.ZipExtFile) -> None:
         self._member = member
-        self._failure: OSError | None = None
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        if self._failure:
-            raise self._failure
-        view, filled = memoryview(buffer).cast("B"), 0
-        try:
-            with _as_os_error():
-                while filled < len(view) and (part := self._member.read(min(_READ_BYTES, len(view) - filled))):
-                    view[filled : filled + len(part)] = part
-                    filled += len(part)
-        except OSError as failure:
-            self._failure = failure
-            if not filled:
-                raise
-        return filled
+    def _next_part(self, wanted: int) -> bytes:
+        with _as_os_error():
+            return self._member.read(min(_READ_BYTES, wanted))
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         with _as_os_error():

@@ -102,7 +102,7 @@ class OpenAIModel:
         schema: type[BaseModel] | None = None,
         max_tokens: int,
     ) -> ModelReply:
-        """What the protocol says."""
+        """Ask the endpoint, as ``ChatModel`` says."""
         with self._gate.turn():
             return self._descend(_Question(tuple(messages), schema, max_tokens))
 

@@ -31,10 +31,8 @@ def serve(
     from bot.commandline.serve import serve as run  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 
-    environment = {"FIRSTFAULT_JOBS": follow, "FIRSTFAULT_FOLLOW_CHANNEL": channel}
-    os.environ.update(
-        {name: value for name, value in environment.items() if value}
-    )  # the worker's processes read them too
+    given = {"FIRSTFAULT_JOBS": follow, "FIRSTFAULT_FOLLOW_CHANNEL": channel}  # the worker's processes read them too
+    os.environ.update({name: value for name, value in given.items() if value})
     end_process(run(load_settings(), version=version()))
 
 

@@ -74,7 +74,6 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     perfetto: options.Trace = None,
     speedscope: options.Stacks = None,
     method: options.Ranking = options.Method.FIRSTFAULT,
-    drain: options.Parser = options.Drain.DISTINCT,
     workers: options.Workers = None,
     memory: options.Memory = None,
     scheduler: options.Scheduler = None,
@@ -105,7 +104,7 @@ def diagnose(  # noqa: PLR0913 a command has as many arguments as it has options
     from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
     from bot.fetch.jobs import Request  # noqa: PLC0415
 
-    how = Request(job, jobs, method.value, workers, memory, scheduler, drain.value, insecure=insecure, paths=True)
+    how = Request(job, jobs, method.value, workers, memory, scheduler, insecure=insecure, paths=True)
     more = replace(how, flows=flows, topology=topology, metrics=metrics)
     request = replace(more, use_cache=not no_cache, use_baseline=not no_baseline)
     files = commands.Files(html, pdf, perfetto, speedscope)
@@ -178,7 +177,6 @@ def events(  # noqa: PLR0913 a command has as many arguments as it has options
     *,
     jobs: options.Jobs = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON object a row.")] = False,
-    drain: options.Parser = options.Drain.DISTINCT,
     workers: options.Workers = None,
     memory: options.Memory = None,
     scheduler: options.Scheduler = None,
@@ -204,7 +202,6 @@ def events(  # noqa: PLR0913 a command has as many arguments as it has options
         memory=memory,
         scheduler=scheduler,
         insecure=insecure,
-        drain=drain.value,
         use_cache=not no_cache,
         use_baseline=not no_baseline,
         paths=True,

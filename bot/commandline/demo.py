@@ -65,13 +65,13 @@ def tour(page: str, settings: Settings, keep: Path | None) -> str:
 def greeting_message() -> Message:
     """The same in the channel, with buttons for who does not type."""
     first = f"Try it: two jobs that failed the same way, {FIRST} and {SECOND}"
-    one, *between, last = [f"{number}. {escape(step)}" for number, step in enumerate(_steps(mark="`"), start=1)]
+    opening, *between, last = [f"{number}. {escape(step)}" for number, step in enumerate(_steps(mark="`"), start=1)]
     instead = [button(f"Diagnose {job}", act.DIAGNOSE, job) for job in (FIRST, SECOND)]
     return Message(
         first,
         (
             *headline(first),
-            *section(one, accessory=instead[0]),
+            *section(opening, accessory=instead[0]),
             *section(*between),
             *section(last, accessory=instead[1]),
         ),
@@ -132,7 +132,7 @@ def _work_folder(keep: Path | None) -> Iterator[Path]:
 
 
 def _log_to(file: Path) -> None:
-    """The terminal is for the tour."""
+    """Write the bot's log to a file: the terminal is for the tour."""
     handler = logging.FileHandler(file, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)

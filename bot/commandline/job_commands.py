@@ -1,9 +1,9 @@
 """What the commands do once their words are understood; loaded by ``bot.commandline.cli`` only when a command runs."""
 
-import json as jsonlib
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from rich.console import Console
 
 from bot.ask.answer import Reply
 from bot.commandline.event_rows import as_jsonl, as_table
-from bot.commandline.output import check_writable, patient_reader, progress_bar, write
+from bot.commandline.output import as_json, check_writable, patient_reader, printed, progress_bar, write
 from bot.commandline.terminal import print_diagnosis
 from bot.fetch.jobs import Request
 from bot.investigate import Answer, draft, follow_up, investigate, list_events, page, phone
@@ -108,11 +108,8 @@ def _reports(answer: Answer, files: Files, version: str) -> dict[tuple[str, Path
 
 
 def as_text(answer: Answer, version: str) -> str:
-    """The answer as wide and as coloured as standard output is."""
-    console = Console()
-    with console.capture() as capture:
-        print_diagnosis(answer.diagnosis, console, known=answer.known, note=answer.note, version=version)
-    return capture.get()
+    """The answer for a person at a terminal."""
+    return printed(partial(print_diagnosis, answer.diagnosis, known=answer.known, note=answer.note, version=version))
 
 
 def _reply_json(reply: Reply) -> str:
@@ -123,7 +120,7 @@ def _reply_json(reply: Reply) -> str:
         "looks": list(reply.looks),
         "refused": list(reply.refused),
     }
-    return jsonlib.dumps(fields, indent=2) + "\n"
+    return as_json(fields)
 
 
 def _verdict(answer: Answer) -> int:

@@ -14,13 +14,6 @@ class Method(StrEnum):
     L4 = "l4"
 
 
-class Drain(StrEnum):
-    """What Drain is fed."""
-
-    DISTINCT = "distinct"
-    STREAMING = "streaming"
-
-
 Job = Annotated[str, typer.Argument(metavar="JOB", help="Job id, or path to a job folder or log file.")]
 Jobs = Annotated[
     str | None,
@@ -48,13 +41,6 @@ Memory = Annotated[
         metavar="SIZE",
         parser=_in_bytes,
         help="Parsed logs that are held in memory, like 500MB; more goes to disk and changes no answer.",
-    ),
-]
-Parser = Annotated[
-    Drain,
-    typer.Option(
-        "--drain",
-        help="streaming: templates as drain3 makes them of every line in turn; distinct: of each different line once.",
     ),
 ]
 Ranking = Annotated[Method, typer.Option("--method", help="l4: the paper's own, to compare with.")]

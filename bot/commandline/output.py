@@ -1,15 +1,20 @@
 """What a person at the terminal is told, and where: answers, files, errors, and a progress bar while work runs."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from bot.text.harmless import harmless
+from bot.text.harmless import harmless, storable
 from core.errors import BadSettings, FirstfaultError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 READER_LEFT = 141  # the exit code of a program that died of SIGPIPE
 
@@ -30,6 +35,28 @@ def patient_reader() -> Iterator[Reader]:
     except BrokenPipeError:
         reader.exit_code = READER_LEFT
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer goes nowhere
+
+
+def say(text: str) -> int:
+    """Print an answer, in UTF-8 for sure; the exit code."""
+    with patient_reader() as reader:
+        sys.stdout.write(storable(text))
+    return reader.exit_code
+
+
+def as_json(value: object) -> str:
+    """A value as one indented JSON text that ends with a newline."""
+    return json.dumps(value, indent=2) + "\n"
+
+
+def printed(answer: Callable[["Console"], None]) -> str:
+    """What is printed to a console as wide and as coloured as standard output is."""
+    from rich.console import Console  # noqa: PLC0415 loads what --help must not
+
+    console = Console()
+    with console.capture() as capture:
+        answer(console)
+    return capture.get()
 
 
 def check_writable(path: Path) -> None:

@@ -44,9 +44,8 @@ def log_as_json() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    logging.getLogger("waitress.queue").setLevel(
-        logging.ERROR
-    )  # a crowd is no trouble: the acknowledgements are counted
+    # A crowd is no trouble: the acknowledgements are counted.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     logging.captureWarnings(capture=True)
     threading.excepthook = _log_thread
 

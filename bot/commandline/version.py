@@ -4,7 +4,7 @@ from importlib import metadata
 
 
 def version() -> str:
-    """As it was installed."""
+    """The version of the installed package."""
     try:
         return metadata.version("firstfault")
     except metadata.PackageNotFoundError:

@@ -55,13 +55,13 @@ def earlier_attempts(
     return tuple(found)
 
 
-def manifests_of(source: JobSource, progress: Progress | None) -> list[Manifest]:
-    """What is known of every job of a place without its logs."""
+def manifests_of(source: JobSource, progress: Progress | None, wanted: str = "attempts") -> list[Manifest]:
+    """What is known of every job of a place without its logs; wanted: what they are looked through for."""
     ids = source.job_ids()
     found = []
     for number, job_id in enumerate(ids, start=1):
         if progress:
-            progress("looking for attempts", number, len(ids))
+            progress(f"looking for {wanted}", number, len(ids))
         try:
             found.append(source.manifest(job_id))
         except (JobNotFound, BadJobId, UnreadableLog):

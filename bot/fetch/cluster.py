@@ -54,12 +54,8 @@ def readers(
     if not scheduler or not files or sum(file.size for file in files) < (CLUSTER_BYTES if least is None else least):
         yield threads
         return
-    cluster = _Cluster(scheduler, max(files, key=lambda file: file.size))
-    try:
-        with _translated(scheduler):
-            yield cluster
-    finally:
-        cluster.shutdown()
+    with _cluster(scheduler, max(files, key=lambda file: file.size)) as cluster:
+        yield cluster
 
 
 @contextmanager
@@ -74,12 +70,8 @@ def judges(scheduler: str | None, *, insecure: bool = False) -> Iterator[Executo
         yield None
         return
     _check_address(scheduler, insecure=insecure)
-    cluster = _Cluster(scheduler, None)
-    try:
-        with _translated(scheduler):
-            yield cluster
-    finally:
-        cluster.shutdown()
+    with _cluster(scheduler, None) as cluster:
+        yield cluster
 
 
 def look_at_cluster(scheduler: str, sample: LogFile | None, *, insecure: bool = False) -> tuple[int, int]:
@@ -120,6 +112,17 @@ class _Cluster(Executor):
         if self._client is not None:
             self._client.close()
             self._client = None
+
+
+@contextmanager
+def _cluster(scheduler: str, sample: LogFile | None) -> Iterator[Executor]:
+    """The workers of a scheduler, until they are left; what Dask raises meanwhile is translated."""
+    cluster = _Cluster(scheduler, sample)
+    try:
+        with _translated(scheduler):
+            yield cluster
+    finally:
+        cluster.shutdown()
 
 
 def _check_address(scheduler: str, *, insecure: bool) -> None:

@@ -1,21 +1,20 @@
 """Where a diagnosis begins: the job that somebody asks for, and the successful jobs that it is compared with."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.fetch.attempts import Progress, manifests_of
 from bot.fetch.cache import FolderCache
 from bot.fetch.cluster import readers
 from bot.settings import Settings
 from core.baseline import choose_baseline
 from core.errors import BadJobId, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
-from core.job import Job, Manifest
+from core.job import Job
 from core.model import Skipped
 from sources.jobs import JobSource, open_path, open_source
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,6 @@ class Request:
     workers: int | None = None
     memory: int | None = None
     scheduler: str | None = None
-    drain: str = "distinct"
     insecure: bool = False
     use_cache: bool = True
     use_baseline: bool = True
@@ -109,7 +107,7 @@ def fetch_baseline(
         return (), ()
     try:
         source = open_source(jobs, links=links)
-        chosen = choose_baseline(job.manifest, _manifests(source, progress))
+        chosen = choose_baseline(job.manifest, manifests_of(source, progress, "successful jobs"))
         return tuple(found for job_id in chosen if (found := _job(source, job_id)) is not None), ()
     except SourceUnavailable as trouble:
         return (), (Skipped("search for successful jobs", trouble.message),)
@@ -124,17 +122,6 @@ def _fetch_path(request: Request, settings: Settings) -> tuple[Job, str]:
         return job, request.job.rstrip("/").rpartition("/")[0]
     beside = Path(request.job, "job.json").is_file()
     return job, str(Path(request.job).resolve().parent) if beside else settings.jobs
-
-
-def _manifests(source: JobSource, progress: Progress | None) -> Iterator[Manifest]:
-    job_ids = source.job_ids()
-    for number, job_id in enumerate(job_ids, start=1):
-        if progress:
-            progress("looking for successful jobs", number, len(job_ids))
-        try:
-            yield source.manifest(job_id)
-        except (JobNotFound, BadJobId, UnreadableLog):
-            continue  # removed or broken meanwhile: another job's trouble
 
 
 def _job(source: JobSource, job_id: str) -> Job | None:

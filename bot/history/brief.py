@@ -6,17 +6,8 @@ from bot.history.lines import duration, facts, headline, parts
 from core.history.history import History
 
 MAX_PARTS, MAX_CAUSES = 4, 3  # chosen: what a line of a message on a phone has room for
-_ORDER = (
-    "Windows",
-    "Repaired",
-    "Repeats",
-    "Failures",
-    "Recovery",
-    "Changed",
-    "Save",
-    "Standbys",
-    "Unseen",
-)  # what is to be done first
+# What is to be done first.
+_ORDER = ("Windows", "Repaired", "Repeats", "Failures", "Recovery", "Changed", "Save", "Standbys", "Unseen")
 MAX_FACTS = 4  # with the headline, time and cost fewer than MAX_LINES of bot/slack/brief.py
 
 

@@ -10,11 +10,11 @@ from core.history.history import History
 
 
 def render(history: History, *, version: str) -> str:
-    """The page."""
+    """The history as one HTML page."""
     environment = environment_of(Path(__file__).parent)
     headline = lines.headline(history)
     return environment.get_template("page.html.j2").render(
-        told=history,
+        history=history,
         headline=headline,
         parts=[(*row, pictures.COLOUR[row[0]]) for row in lines.parts(history)],
         plots={

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 
 from bot.jobs.messages import (
     AnswerMessage,
+    AnyMessage,
     ChildOrder,
     FailureMessage,
     Message,
@@ -39,7 +40,7 @@ _EXPENDABLE = "500"  # of 1000: when memory runs out, the kernel ends the child 
 
 def main() -> None:
     """Do the task that standard input names."""
-    orders, output = _pipes()
+    orders, output = pipes()
     _be_modest()
     for loading in sys.argv[1:]:
         _function(loading)()
@@ -55,7 +56,7 @@ def main() -> None:
 
 
 class PipeOutput:
-    """Speaks to the worker: at most five times a second about one step, and from any thread."""
+    """Speaks to the bot, from any thread; about one step at most five times a second."""
 
     def __init__(self, pipe: int) -> None:
         self._pipe = pipe  # a bare number: nothing closes it before the process ends, so its end is the process' end
@@ -76,7 +77,7 @@ class PipeOutput:
         """The answer has grown."""
         self.say(AnswerMessage(answer, final=False))
 
-    def say(self, message: Message) -> None:
+    def say(self, message: AnyMessage) -> None:
         """Anything; when nobody listens any more, the work is for nobody."""
         with self._lock:
             rest = memoryview(to_line(message))
@@ -109,7 +110,7 @@ def _function(target: str) -> Callable[..., Any]:
     return found
 
 
-def _pipes() -> tuple[BinaryIO, PipeOutput]:
+def pipes() -> tuple[BinaryIO, PipeOutput]:
     """Pipes that no library and no grandchild can write to: what they print goes to standard error."""
     orders, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -138,7 +139,7 @@ def _die_with_parent(orders: BinaryIO) -> None:
 
 
 def _die() -> Any:
-    """At once, with all grandchildren."""
+    """End this process at once, with all that it started."""
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(1)

@@ -126,8 +126,8 @@ class ChildProcess:
         while line := pipe.readline(MAX_LINE):
             try:
                 message = of_line(line)
-                if isinstance(message, ChildOrder):
-                    raise BadMessage("a child gives no orders")
+                if not isinstance(message, Message):
+                    raise BadMessage("it is no answer to an order")
             except BadMessage as error:
                 self._last_lines.append(f"(worker: {error})")
                 self.kill()

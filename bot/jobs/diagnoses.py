@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
 from bot.jobs.messages import AnswerMessage, Diagnose, FailureMessage, ProgressMessage, TellHistory
-from bot.jobs.work_context import Work, logged, shareable, too_late
+from bot.jobs.work_context import Work, logged, shareable, there, too_late
 from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.runs import Run, Task
@@ -13,7 +13,6 @@ from bot.state.small_values import Status
 from bot.text import wording
 from core.model import Confidence, Diagnosis, Scope, Skipped
 
-TASK = "diagnose"  # as they are counted; a history is one too
 _NOUNS = {Task.DIAGNOSE: "diagnosis", Task.HISTORY: "history"}
 
 
@@ -33,14 +32,14 @@ class _Heard:
 class Diagnoses(Work):
     """The work on runs."""
 
-    task = TASK
+    task = "diagnose"  # as they are counted; a history is one too
 
     def carry_out(self, lease: Lease) -> None:
         """From a claimed run to one that was told."""
         run = self._begin(lease)
         if run.cancel_by:
             lease.end(EndReason.CANCELLED)  # its worker died before it could
-            self._conclude(run, lease, Status.CANCELLED)
+            self.conclude(lease, Status.CANCELLED, asked_at=run.asked_at)
             return
         order = Diagnose(run.job) if run.task is Task.DIAGNOSE else TellHistory(run.job)
         with self._context.child(lease, run.task.value, order) as process:
@@ -76,8 +75,8 @@ class Diagnoses(Work):
                 case ProgressMessage(step, done, total):
                     heard = replace(heard, step=wording.step(step, done, total))
                     context.mention(lease, lambda: context.listener.progress(run, step, done, total))
-                case AnswerMessage(told, final):
-                    heard = self._kept(run, lease, shareable(lease, told, final=final), final=final)
+                case AnswerMessage(answer, final):
+                    heard = self._kept(run, lease, shareable(lease, answer, final=final), final=final)
                 case FailureMessage(failure, trace, audience):
                     heard = _Heard(heard.answer, failure=logged(lease, failure, trace, audience))
         return heard
@@ -97,15 +96,15 @@ class Diagnoses(Work):
             return
         if heard.complete:
             self._context.state.drawings.add(run.id)
-            self._conclude(run, lease, Status.DONE)
+            self.conclude(lease, Status.DONE, asked_at=run.asked_at)
         elif lease.why is EndReason.CANCELLED:
-            self._conclude(run, lease, Status.CANCELLED)
+            self.conclude(lease, Status.CANCELLED, asked_at=run.asked_at)
         elif lease.why is EndReason.DEADLINE and not heard.failure:
             self._expire(run, lease, heard, what)
         elif failure := heard.failure or self.failed(
             lease, process, what, run.attempts, self._context.limits.run_seconds
         ):
-            self._conclude(run, lease, Status.FAILED, failure)
+            self.conclude(lease, Status.FAILED, failure, asked_at=run.asked_at)
 
     def _expire(self, run: Run, lease: Lease, heard: _Heard, what: str) -> None:
         """At the deadline a part of the answer is better than none, and says that it is one."""
@@ -113,23 +112,16 @@ class Diagnoses(Work):
         if answer is None:
             at = f"It was at: {heard.step}. " if heard.step else ""
             hint = f"{at}Ask again when less runs on the bot's machine, or let it have more time (FIRSTFAULT_DEADLINE)."
-            self._conclude(run, lease, Status.FAILED, too_late(what, seconds, hint))
+            self.conclude(lease, Status.FAILED, too_late(what, seconds, hint), asked_at=run.asked_at)
             return
         skipped = Skipped("deadline", f"Stopped after {seconds:,.0f} s: what would have come later is missing.")
         found = answer.diagnosis or _not_judged(answer.job)
         diagnosis = replace(found, skipped=(*found.skipped, skipped))
         self._context.state.runs.save_answer(lease.id, self._context.owner, replace(answer, diagnosis=diagnosis))
-        self._conclude(run, lease, Status.EXPIRED)
-
-    def _conclude(self, run: Run, lease: Lease, status: Status, failure: Failure | None = None) -> None:
-        if self._context.conclude(lease, TASK, status, failure, asked_at=run.asked_at):
-            self.tell(lease)
+        self.conclude(lease, Status.EXPIRED, asked_at=run.asked_at)
 
     def _now(self, lease: Lease) -> Run:
-        run = self._context.state.runs.get(lease.id)
-        if run is None:
-            raise LookupError(f"run {lease.id} is gone from the state")
-        return run
+        return there(self._context.state.runs.get(lease.id), lease)
 
 
 def _not_judged(job: str) -> Diagnosis:

@@ -72,7 +72,7 @@ class LeaseKeeper:
         self._owner = owner
         self._clock = clock
         self._cancelled = cancelled
-        self._held: dict[str, Lease] = {}
+        self._leases: dict[str, Lease] = {}
         self._lock = threading.Lock()
         self.last_look = time.monotonic()
 
@@ -85,25 +85,25 @@ class LeaseKeeper:
         """
         lease = Lease(row_id, leases)
         with self._lock:
-            before, self._held[row_id] = self._held.get(row_id), lease
+            before, self._leases[row_id] = self._leases.get(row_id), lease
         if before is not None:
             before.end(EndReason.LOST)
         try:
             yield lease
         finally:
             with self._lock:
-                if self._held.get(row_id) is lease:
-                    del self._held[row_id]
+                if self._leases.get(row_id) is lease:
+                    del self._leases[row_id]
 
-    def held(self) -> tuple[Lease, ...]:
+    def leases(self) -> tuple[Lease, ...]:
         """The leases that this worker holds now."""
         with self._lock:
-            return tuple(self._held.values())
+            return tuple(self._leases.values())
 
     def look(self) -> None:
         """One round; a state that does not answer ends nothing before the leases have run out."""
         self.last_look = time.monotonic()
-        leases = self.held()
+        leases = self.leases()
         try:
             cancelled = self._cancelled([lease.id for lease in leases]) if leases else frozenset()
         except StateUnavailable as trouble:
@@ -128,5 +128,5 @@ class LeaseKeeper:
             kept = now < lease.lease_ends
         else:
             lease.lease_ends = now + seconds
-        if not kept and lease in self.held():
+        if not kept and lease in self.leases():
             lease.end(EndReason.LOST)

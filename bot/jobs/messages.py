@@ -1,21 +1,25 @@
-"""What crosses between the worker and a child process: JSON lines in ASCII, checked by type, never pickles.
+"""What crosses between the bot and its child processes: JSON lines in ASCII, checked by type, never pickles.
 
-The child reads hostile logs, so the worker believes nothing that it says beyond these types.
+A child reads hostile logs, so the bot believes nothing that it says beyond these types.
 """
 
 import json
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
 from bot.outgoing.errors import Failure
+from bot.outgoing.redact import Redactor
 from bot.state.answers import SavedAnswer
 from bot.state.small_values import to_text
+from bot.text.harmless import storable
 from core.errors import Audience
+from core.live.findings import LiveFinding, LiveKind
 
 MAX_LINE = 64 << 20  # bytes; a diagnosis of 4,096 nodes has about 2 MB
+MAX_SAYS, MAX_TEXT = 1_000, 1_000  # characters of a finding; twice what Slack and the terminal show of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +114,60 @@ class FailureMessage:
     audience: Audience = Audience.OPERATOR
 
 
+@dataclass(frozen=True, slots=True)
+class WatchOrder:
+    """To the process that follows jobs: follow one, or leave it."""
+
+    do: Literal["watch", "leave"]
+    watch: str
+    job: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingMessage:
+    """From the process that follows jobs: a finding; ``line`` is the raw log line that says so."""
+
+    watch: str
+    kind: LiveKind
+    subject: str
+    says: str
+    file: str = ""
+    number: int = 0
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LinesMessage:
+    """From it: the job has said so many lines by now; ``settled``: it is over, and all is said."""
+
+    watch: str
+    lines: int
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TroubleMessage:
+    """From it: the job cannot be followed any more."""
+
+    watch: str
+    message: str
+
+
 Message = ProgressMessage | AnswerMessage | ReplyMessage | FailureMessage
+WatchMessage = FindingMessage | LinesMessage | TroubleMessage
+AnyMessage = ChildOrder | WatchOrder | Message | WatchMessage
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         *(ChildOrder, Diagnose, TellHistory, Ask, Draw, Embed),
         *(ProgressMessage, AnswerMessage, ReplyMessage, FailureMessage),
+        *(WatchOrder, FindingMessage, LinesMessage, TroubleMessage),
     )
 }
 
 
 class BadMessage(ValueError):
-    """Not a line of ours."""
+    """A line that holds none of these messages."""
 
 
 def is_last(message: Message) -> bool:
@@ -129,23 +175,35 @@ def is_last(message: Message) -> bool:
     return not isinstance(message, ProgressMessage) and not (isinstance(message, AnswerMessage) and not message.final)
 
 
-def to_line(message: Message | ChildOrder) -> bytes:
+def to_line(message: AnyMessage) -> bytes:
     """One line, with its newline."""
     name = type(message).__name__
     body = type(message.body).__name__ if isinstance(message, ChildOrder) else ""
     return to_text([name, body, _adapter(name).dump_python(message)]).encode("ascii") + b"\n"
 
 
-def of_line(line: bytes) -> Message | ChildOrder:
+def of_line(line: bytes) -> AnyMessage:
     """The message of a line."""
     try:
         name, body, plain = json.loads(line)
         if body:
             plain["body"] = _adapter(body).validate_python(plain["body"])
-        message: Message | ChildOrder = _adapter(name).validate_python(plain)
+        message: AnyMessage = _adapter(name).validate_python(plain)
         return message
     except (ValueError, TypeError, KeyError, RecursionError) as error:  # pydantic's ValidationError is a ValueError
         raise BadMessage(f"{len(line)} bytes that are no message") from error
+
+
+def found(watch: str, finding: LiveFinding) -> FindingMessage:
+    """A finding as it is told and stored: cut to what is shown, without secrets."""
+    place, clean = finding.line, Redactor().redact
+    says = clean(storable(finding.says[:MAX_SAYS]))[:MAX_SAYS]
+    if place is None:
+        return FindingMessage(watch, finding.kind, finding.subject[:MAX_TEXT], says)
+    line = clean(storable(place.text[: 2 * MAX_TEXT]))[:MAX_TEXT]  # cut afterwards: half a key is not known as one
+    return FindingMessage(
+        watch, finding.kind, finding.subject[:MAX_TEXT], says, place.file[:MAX_TEXT], place.line, line
+    )
 
 
 @cache

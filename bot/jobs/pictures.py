@@ -5,19 +5,17 @@ from dataclasses import replace
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
 from bot.jobs.messages import Draw
-from bot.jobs.work_context import Work
+from bot.jobs.work_context import Work, there
 from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.drawings import Drawing
 from bot.state.small_values import Status
 
-TASK = "draw"
-
 
 class Pictures(Work):
     """The work on drawings. What cannot be drawn is in our log: who asked has the answer."""
 
-    task = TASK
+    task = "draw"
 
     def carry_out(self, lease: Lease) -> None:
         """From a claimed drawing to one that was shown."""
@@ -28,7 +26,7 @@ class Pictures(Work):
             self._conclude(lease, Status.FAILED, Failure("There is no answer to draw.", ""))
             return
         order = Draw(answer, str(self._context.files.home(drawing.run)), self._context.version)
-        with self._context.child(lease, TASK, order, drawing.run) as process:
+        with self._context.child(lease, self.task, order, drawing.run) as process:
             ending = self.last_word(lease, process)
         self._end(drawing, lease, answer, ending, process)
 
@@ -69,11 +67,7 @@ class Pictures(Work):
     def _conclude(self, lease: Lease, status: Status, failure: Failure | None = None) -> None:
         state = self._context.state
         run = state.runs.get(self._now(lease).run)
-        if self._context.conclude(lease, TASK, status, failure, asked_at=run.asked_at if run else state.clock()):
-            self.tell(lease)
+        self.conclude(lease, status, failure, asked_at=run.asked_at if run else state.clock())
 
     def _now(self, lease: Lease) -> Drawing:
-        drawing = self._context.state.drawings.get(lease.id)
-        if drawing is None:
-            raise LookupError(f"drawing {lease.id} is gone from the state")
-        return drawing
+        return there(self._context.state.drawings.get(lease.id), lease)

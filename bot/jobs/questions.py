@@ -5,20 +5,17 @@ from datetime import timedelta
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
 from bot.jobs.messages import Ask, EarlierTurn
-from bot.jobs.work_context import Work
+from bot.jobs.work_context import Work, there
 from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.small_values import Status
 from bot.state.threads import ThreadQuestion
 
-TASK = "ask"
-_WHAT = "The reply"
-
 
 class Questions(Work):
     """The work on follow-up questions."""
 
-    task = TASK
+    task = "ask"
 
     def carry_out(self, lease: Lease) -> None:
         """From a claimed question to one that was told."""
@@ -28,10 +25,10 @@ class Questions(Work):
         answer = state.runs.answer(question.run)
         if answer is None:
             failure = Failure("There is no answer yet that could be asked about.", "Ask again when it is there.")
-            self._conclude(question, lease, Status.FAILED, failure)
+            self.conclude(lease, Status.FAILED, failure, asked_at=question.asked_at)
             return
         order = Ask(question.text, answer, self._before(question))
-        with self._context.child(lease, TASK, order) as process:
+        with self._context.child(lease, self.task, order) as process:
             ending = self.last_word(lease, process)
         self._end(question, lease, ending, process)
 
@@ -62,19 +59,12 @@ class Questions(Work):
             return
         if isinstance(ending, str):
             self._context.state.threads.save_reply(lease.id, self._context.owner, ending)
-            self._conclude(question, lease, Status.DONE)
+            self.conclude(lease, Status.DONE, asked_at=question.asked_at)
             return
         seconds = self._context.limits.question_seconds
         failure = ending if isinstance(ending, Failure) else None
-        if failure := failure or self.failed(lease, process, _WHAT, question.attempts, seconds):
-            self._conclude(question, lease, Status.FAILED, failure)
-
-    def _conclude(self, question: ThreadQuestion, lease: Lease, status: Status, failure: Failure | None = None) -> None:
-        if self._context.conclude(lease, TASK, status, failure, asked_at=question.asked_at):
-            self.tell(lease)
+        if failure := failure or self.failed(lease, process, "The reply", question.attempts, seconds):
+            self.conclude(lease, Status.FAILED, failure, asked_at=question.asked_at)
 
     def _now(self, lease: Lease) -> ThreadQuestion:
-        question = self._context.state.threads.question(lease.id)
-        if question is None:
-            raise LookupError(f"question {lease.id} is gone from the state")
-        return question
+        return there(self._context.state.threads.question(lease.id), lease)

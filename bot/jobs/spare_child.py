@@ -54,7 +54,7 @@ class SpareChild:
 
 
 def _end(process: ChildProcess | None) -> None:
-    """Nothing of it is left."""
+    """End a process that is held ready, where there is one."""
     if process is not None:
         with process:
             pass

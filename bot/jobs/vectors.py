@@ -45,7 +45,7 @@ class Vectors:
         self._news.set()
 
     def stop(self) -> None:
-        """End, and the child with it."""
+        """End the thread, and the child with it."""
         with self._lock:
             self._stopping.set()
             if self._process:

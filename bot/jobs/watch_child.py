@@ -8,10 +8,10 @@ import os
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import BinaryIO
 
+from bot.jobs.child import PipeOutput, pipes
 from bot.jobs.job_watch import EVERY, JobWatch
-from bot.jobs.watch_messages import LinesMessage, TroubleMessage, WatchMessage, WatchOrder, command_of, found, to_line
+from bot.jobs.messages import LinesMessage, TroubleMessage, WatchOrder, found, of_line
 from bot.settings import load_settings
 from core.errors import FirstfaultError
 from core.live.findings import LiveKind
@@ -23,36 +23,21 @@ HEARD_SECONDS = 10.0  # between two words about how much was heard
 def main() -> None:
     """Follow what standard input names, until it closes."""
     os.umask(0o077)
-    commands, output = os.fdopen(os.dup(0), "rb"), _Output(os.fdopen(os.dup(1), "wb"))
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # what a library prints goes to standard error
+    commands, output = pipes()
     settings = load_settings()
     followers = JobFollowers(partial(open_source, settings.jobs, links=settings.follow_links), output)
     for line in commands:
-        followers.obey(command_of(line))
+        command = of_line(line)
+        if not isinstance(command, WatchOrder):
+            raise TypeError("it is told to follow jobs, or to leave them")
+        followers.obey(command)
     os._exit(0)  # threads may wait for a bucket; nothing here must be stored
-
-
-class _Output:
-    """Speaks to the bot, from any thread."""
-
-    def __init__(self, pipe: BinaryIO) -> None:
-        self._pipe = pipe
-        self._lock = threading.Lock()
-
-    def tell(self, message: WatchMessage) -> None:
-        with self._lock:
-            try:
-                self._pipe.write(to_line(message))
-                self._pipe.flush()
-            except BrokenPipeError:
-                os._exit(0)
 
 
 class JobFollowers:
     """A thread for each watched job."""
 
-    def __init__(self, open_jobs: Callable[[], JobSource], output: _Output) -> None:
+    def __init__(self, open_jobs: Callable[[], JobSource], output: PipeOutput) -> None:
         self._open_jobs = open_jobs
         self._output = output
         self._leaving: dict[str, threading.Event] = {}
@@ -73,15 +58,15 @@ class JobFollowers:
         while not leaving.is_set():
             try:
                 for finding in job_watch.look():
-                    self._output.tell(found(command.watch, finding))
+                    self._output.say(found(command.watch, finding))
             except FirstfaultError as trouble:
-                self._output.tell(TroubleMessage(command.watch, trouble.message))
+                self._output.say(TroubleMessage(command.watch, trouble.message))
                 return
             over = job_watch.over
             settled = over is not None and (over.kind is LiveKind.COMPLETED or job_watch.settled())
             since += job_watch.pause()
             if settled or since >= HEARD_SECONDS:
-                self._output.tell(LinesMessage(command.watch, job_watch.standing().lines, settled))
+                self._output.say(LinesMessage(command.watch, job_watch.standing().lines, settled))
                 since = 0.0
             if settled:
                 return

@@ -1,4 +1,4 @@
-"""The process that follows jobs, as the bot sees it: commands in, what it tells out, and a sure end."""
+"""The process that follows jobs, as the bot sees it: commands in, messages out, and a sure end."""
 
 import contextlib
 import os
@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import IO, cast
 
 from bot.jobs.child_process import environment_of_child
-from bot.jobs.watch_messages import MAX_LINE, BadLine, WatchMessage, WatchOrder, to_line, told_of
+from bot.jobs.messages import BadMessage, WatchMessage, WatchOrder, of_line, to_line
 
 _LEAVING_SECONDS = 2.0  # for a reader whose pipe is closed: it ends at once
+MAX_LINE = 1 << 20  # bytes; a message has some kB at most (messages.MAX_TEXT), so a longer one is none of ours
 _MOST_WAITING = 10_000  # messages; a process that floods us is ended
 
 
@@ -22,7 +23,7 @@ class WatchProcess:
     """One process for all watched jobs."""
 
     def __init__(self, *, temporary: Path, environment: Mapping[str, str]) -> None:
-        self._told: queue.Queue[WatchMessage] = queue.Queue(_MOST_WAITING)
+        self._messages: queue.Queue[WatchMessage] = queue.Queue(_MOST_WAITING)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "bot.jobs.watch_child"],
             stdin=subprocess.PIPE,
@@ -35,7 +36,7 @@ class WatchProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """The id of the process."""
         return self._process.pid
 
     def alive(self) -> bool:
@@ -49,12 +50,12 @@ class WatchProcess:
             pipe.write(to_line(command))
             pipe.flush()
 
-    def told(self) -> list[WatchMessage]:
+    def messages(self) -> list[WatchMessage]:
         """What it told since the last time."""
         messages: list[WatchMessage] = []
         with contextlib.suppress(queue.Empty):
             while True:
-                messages.append(self._told.get_nowait())
+                messages.append(self._messages.get_nowait())
         return messages
 
     def end(self) -> None:
@@ -71,7 +72,10 @@ class WatchProcess:
         pipe = cast("IO[bytes]", self._process.stdout)
         try:
             while line := pipe.readline(MAX_LINE):
-                self._told.put_nowait(told_of(line))
-        except (BadLine, queue.Full):  # no message of ours, or far too many
+                message = of_line(line)
+                if not isinstance(message, WatchMessage):
+                    raise BadMessage("it tells of no watched job")
+                self._messages.put_nowait(message)
+        except (BadMessage, queue.Full):  # no message of ours, or far too many
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)

@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from bot.jobs.watch_messages import FindingMessage, LinesMessage, TroubleMessage, WatchMessage, WatchOrder
+from bot.jobs.messages import FindingMessage, LinesMessage, TroubleMessage, WatchMessage, WatchOrder
 from bot.jobs.watch_process import WatchProcess
 from bot.state.errors import StateUnavailable
 from bot.state.runs import Run
@@ -118,7 +118,7 @@ class WatchService:
         if not self._state.watches.keep(self._owner):
             self._end_process()
             return
-        for message in self._process.told() if self._process else ():
+        for message in self._process.messages() if self._process else ():
             self._hear(message)
         for watch_id in sorted(self._settled):
             self._over(watch_id)
@@ -197,7 +197,7 @@ class WatchService:
             if finding.kind == LiveKind.STANDS and watch.id not in waiting:
                 self._diagnose_so_far(watch, finding)
             elif finding.kind != LiveKind.STANDS and self._announcer.announce(watch, finding):
-                self._state.watches.told(finding)
+                self._state.watches.mark_told(finding)
             else:
                 waiting.add(watch.id)
             self._looked = time.monotonic()  # Slack may be slow, and this is well
@@ -206,7 +206,7 @@ class WatchService:
         """Queue the diagnosis of a job that runs, for the thread of its alarm, unless one is under way; once."""
         request = replace(watch.request(), thread_ts=self._announcer.thread(watch, finding))
         with self._state.together():
-            self._state.watches.told(finding)
+            self._state.watches.mark_told(finding)
             asked = self._state.runs.ask(request, forced=True) if watch.ended_at is None else None
         if asked is not None and asked.new:
             self._wake_worker()

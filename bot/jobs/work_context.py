@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
@@ -32,6 +33,7 @@ from core.errors import Audience
 
 MAX_DEATHS = 2  # of children over one row: the first may have been an accident of the machine
 _LOG = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ class WorkContext:
             if not lease.leases.tell_later(lease.id, self.owner):
                 _LOG.error("%s: telling failed too often, giving up", lease.id, extra={"run": lease.id})
         else:
-            lease.leases.told(lease.id, self.owner)
+            lease.leases.mark_told(lease.id, self.owner)
 
     def mention(self, lease: Lease, call: Callable[[], None]) -> None:
         """A call that only informs: its trouble is logged and costs nothing else. A broad except as in ``tell``."""
@@ -144,13 +146,18 @@ class Work(ABC):
         self._context = context
         self.leases = leases
 
+    def conclude(self, lease: Lease, status: Status, failure: Failure | None = None, *, asked_at: datetime) -> None:
+        """Write down how it ended, and tell, unless it is another's meanwhile."""
+        if self._context.conclude(lease, self.task, status, failure, asked_at=asked_at):
+            self.tell(lease)
+
     @abstractmethod
     def carry_out(self, lease: Lease) -> None:
-        """From claimed to told."""
+        """Carry out a claimed row, until somebody was told."""
 
     @abstractmethod
     def tell(self, lease: Lease) -> None:
-        """From concluded to told."""
+        """Tell how a concluded row ended."""
 
     def last_word(self, lease: Lease, process: ChildProcess) -> SavedAnswer | str | Failure | None:
         """The answer, the reply, or why there is none; None: the child ended without a word. Nobody sees progress."""
@@ -174,6 +181,13 @@ class Work(ABC):
             return too_late(what, seconds)
         failure = died(lease, process, what)
         return None if self._context.forgive(lease, self.task, attempts, process) else failure
+
+
+def there(row: T | None, lease: Lease) -> T:
+    """The row of a lease, which the state holds as long as somebody works on it."""
+    if row is None:
+        raise LookupError(f"{lease.id} is gone from the state")
+    return row
 
 
 def died(lease: Lease, process: ChildProcess, what: str) -> Failure:

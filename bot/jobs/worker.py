@@ -116,7 +116,7 @@ class Worker:
         _join(self._slots, grace_seconds)
         end = time.monotonic() + LEAVING_SECONDS
         while any(thread.is_alive() for thread in self._slots) and time.monotonic() < end:
-            for lease in self._watch.held():  # again and again: one may have been claimed just now
+            for lease in self._watch.leases():  # again and again: one may have been claimed just now
                 lease.end(EndReason.STOPPED)
             _join(self._slots, TICK_SECONDS)
         if self._spare:
@@ -125,7 +125,7 @@ class Worker:
         _join((self._watcher,), LEAVING_SECONDS)
 
     def _serve(self, work: Work) -> None:
-        """The life of a slot."""
+        """Claim and carry out rows of one kind, until the worker stops."""
         self._repeat(lambda: self._once(work, work.leases.claim, work.carry_out))
 
     def _serve_untold(self) -> None:

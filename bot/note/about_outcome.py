@@ -41,7 +41,7 @@ _PROCESS = re.compile(
 
 
 def claims_of_outcome(about: ClaimSource, outcome: Outcome) -> Iterator[Claim]:
-    """What is known of the end."""
+    """Claims about how the job ended."""
     yield from _progress(outcome)
     yield from _saved(outcome)
     yield from _codes(about, outcome)

@@ -19,9 +19,7 @@ def claims_of_verdict(about: ClaimSource) -> Iterator[Claim]:
     diagnosis = about.diagnosis
     headline = about.clean(diagnosis.headline, MAX_HEADLINE)
     yield from claim("D1.look", "headline", headline, ["D1"]) or _scope(about)
-    sentence = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
-    new = [why for why in diagnosis.why if why.rstrip(".").casefold() not in sentence][:MAX_WHY]
-    for number, why in enumerate(new, start=1):
+    for number, why in enumerate(wording.why(diagnosis)[:MAX_WHY], start=1):
         leads = number == 1 and diagnosis.scope is Scope.JOB and not about.roots
         uses = "happened cause" if leads else "happened open"
         yield from claim(f"D1.why{number}", uses, about.clean(why), ["D1"], ground=leads)

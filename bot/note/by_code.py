@@ -31,9 +31,8 @@ def category_of(diagnosis: Diagnosis, known: tuple[KnownFault, ...]) -> Category
     """Whose fault it is: as a matching pattern says, or as the direct traces name, or unknown."""
     if diagnosis.scope in (Scope.UNKNOWN, Scope.NONE):
         return Category.UNKNOWN
-    exact = next((fault.category for fault in known if fault.exact), "")
-    sentence = exact or category_by_events(diagnosis).value
-    return Category(sentence) if sentence in set(Category) else Category.UNKNOWN
+    named = next((fault.category for fault in known if fault.exact), "") or category_by_events(diagnosis)
+    return Category(named) if named in set(Category) else Category.UNKNOWN
 
 
 def _cause(claims: Claims) -> tuple[str, ...]:

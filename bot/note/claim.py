@@ -83,7 +83,7 @@ class Claims:
         return claim if claim and (use is None or use in claim.uses) else None
 
     def of(self, use: ClaimUse) -> tuple[Claim, ...]:
-        """What may stand there."""
+        """The claims that may stand in this part of a note."""
         return tuple(claim for claim in self.every if use in claim.uses)
 
     def about(self, prefix: str) -> Iterator[Claim]:

@@ -53,15 +53,18 @@ def _explained(claim: Claim, because: str, claims: Claims) -> tuple[str, tuple[s
     return say("join.pattern" if reason.whole else "join.reason", **slots), (*claim.cites, reason.id)
 
 
+def _apart(before: Claim | None, claim: Claim) -> int | None:
+    """Microseconds from one claim to the next; None where one has no time."""
+    return None if before is None or before.at is None or claim.at is None else claim.at - before.at
+
+
 def _later(before: Claim | None, claim: Claim) -> int:
-    """Microseconds from one claim to the next; 0 where clocks do not tell that it came later."""
-    if before is None or before.at is None or claim.at is None:
-        return 0
-    apart = claim.at - before.at
-    return apart if MIN_DISTANCE <= apart <= MAX_DISTANCE else 0
+    """The same; 0 where clocks do not tell that it came later."""
+    apart = _apart(before, claim)
+    return apart if apart is not None and MIN_DISTANCE <= apart <= MAX_DISTANCE else 0
 
 
 def _together(before: Claim | None, claim: Claim) -> bool:
-    if before is None or before.at is None or claim.at is None:
-        return False
-    return abs(claim.at - before.at) < MIN_DISTANCE
+    """Whether clocks do not tell which of the two came first."""
+    apart = _apart(before, claim)
+    return apart is not None and abs(apart) < MIN_DISTANCE

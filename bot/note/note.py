@@ -6,22 +6,14 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from bot.chat.model import Usage
+from faultlib import pattern
 
 MAX_TEXT = 1_200  # characters; a pattern's cause is shown whole, and the longest of the library has 600
 MAX_CITES = 8  # chosen: a sentence that stands on more is about all of them
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=8)]
-
-
-class Category(StrEnum):
-    """Whose fault it is (L4's taxonomy, table 1)."""
-
-    HARDWARE = "hardware"
-    USER = "user"
-    FRAMEWORK = "framework"
-    PLATFORM = "platform"
-    UNKNOWN = "unknown"
+Category = pattern.Category  # of a note as of a fault pattern
 
 
 class Sentence(BaseModel):

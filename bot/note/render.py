@@ -23,22 +23,17 @@ def headline(ids: Sequence[str], claims: Claims) -> Sentence | None:
     return _sentence(kept, short=True) if kept else None
 
 
-def happened(steps: Sequence[Step], claims: Claims, *, told: Iterable[str] = ()) -> tuple[Sentence, ...]:
-    """What happened, each claim once.
-
-    Args:
-        told: texts that stand elsewhere in the note.
-    """
+def happened(steps: Sequence[Step], claims: Claims) -> tuple[Sentence, ...]:
+    """What happened, each claim once."""
     sentences: list[Sentence] = []
-    seen, before = set(told), None
+    shown: list[Claim] = []
     for step in steps:
         claim = claims.find(step.claim, ClaimUse.HAPPENED)
-        if claim is None or any(claim.says in word or word in claim.says for word in seen):
+        if claim is None or any(claim.says in before.says or before.says in claim.says for before in shown):
             continue  # unknown, or told already by itself or within another
-        text, cites = joined(claim, before, step.join, step.because, claims)
+        text, cites = joined(claim, shown[-1] if shown else None, step.join, step.because, claims)
         sentences.append(_of(text, cites))
-        seen.add(claim.says)
-        before = claim
+        shown.append(claim)
     return tuple(sentences)
 
 

@@ -265,7 +265,7 @@ class Redactor:
 
 
 def redact(text: str, *, addresses: bool = False) -> str:
-    """One text by itself."""
+    """A text without secrets, whose placeholders count from 1."""
     return Redactor(addresses=addresses).redact(text)
 
 

@@ -9,23 +9,16 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from bot.note.note import Author, Note
-from bot.report.json_document import Document, Number, Score, Text
+from bot.report.json_document import Document, Number, Score, Text, made_by
 from bot.text.known_fault import KnownFault
 from bot.text.wording import iso
 from core.model import Action, Confidence, Diagnosis, Role, Scope, Stage
 
 SCHEMA: Final = "firstfault.diagnosis/1"
-
-
-def _iso(moment: object) -> object:
-    """ISO 8601 of microseconds since 1970; text as it is, for a document that is read again."""
-    return iso(moment) if isinstance(moment, int) else moment
-
-
-Time = Annotated[str | None, BeforeValidator(_iso)]
+Time = Annotated[str | None, made_by(iso)]
 
 
 class LineDocument(Document):

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from bot.report.plotted import MAX_PANELS, drawable, shown
-from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel
+from bot.report.style import PALETTE, SMALL, drawing, entitle, mark_place, stacked
 from bot.text.harmless import harmless
 from core.model import Diagnosis, IterationEvidence, Series
 
@@ -30,11 +30,8 @@ def iterations_figure(diagnosis: Diagnosis, width: float, *, most: int = MAX_PAN
     numbers = [number for item in series for number in item.iterations] + [mark.iteration for mark in marked(diagnosis)]
     low, high = min(numbers), max(numbers)
     with drawing():
-        height = (_PANEL + _GAP) * len(series) + 0.3
-        figure = canvas(width, height)
-        for row, item in enumerate(series):
-            top = (_PANEL + _GAP) * row + _GAP
-            axes = panel(figure, 0.62, height - top - _PANEL, 0.2, top)
+        figure, panels = stacked(width, len(series), _PANEL, _GAP, 0.3)
+        for row, (axes, item) in enumerate(zip(panels, series, strict=True)):
             axes.set_xlim(low - (high - low or 1) * 0.02, high + (high - low or 1) * 0.02)
             _panel(axes, item, diagnosis, labelled=row == 0)
             _iteration_axis(axes, last=row == len(series) - 1)
@@ -108,10 +105,10 @@ def _panel(axes: Axes, series: Series, diagnosis: Diagnosis, *, labelled: bool) 
         heights = [0.08] * len(broken)
         axes.plot(broken, heights, "x", transform=axes.get_xaxis_transform(), color=PALETTE["root"], markersize=5)
     title = harmless(series.name, 40) + (f"   x: {_kinds(series)}" if broken else "")
-    axes.set_title(title, loc="left", fontsize=TEXT, color=PALETTE["ink"], pad=7)
+    entitle(axes, title)
     _value_axis(axes, finite)
     for evidence in marked(diagnosis):
-        axes.axvline(evidence.iteration, color=PALETTE["root"], linewidth=1.1, linestyle=(0, (3, 2)), zorder=1)
+        mark_place(axes, evidence.iteration)
     if labelled:
         _labels(axes, marked(diagnosis))
 

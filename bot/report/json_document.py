@@ -4,7 +4,8 @@ The same values give the same bytes: fields in a fixed order, numbers with a fix
 """
 
 import json
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationInfo
 
@@ -20,14 +21,24 @@ class Document(BaseModel):  # noqa: D101 its docstring would stand in the schema
     model_config = ConfigDict(frozen=True, serialize_by_alias=True, validate_by_name=True, from_attributes=True)
 
 
-def _storable_head(value: object, info: ValidationInfo) -> object:
-    """Text that is UTF-8 for sure, cut at MAX_TEXT characters; a document that is read again has that behind it."""
-    if not isinstance(value, str) or info.mode == "json":
+def made_by(make: Callable[[Any], object]) -> BeforeValidator:
+    """That a field is made of a value of the core so; of a document that is read again it is what stands there."""
+
+    def read(value: object, info: ValidationInfo) -> object:
+        return value if info.mode == "json" else make(value)
+
+    return BeforeValidator(read)
+
+
+def _storable_head(value: object) -> object:
+    """Text that is UTF-8 for sure, cut at MAX_TEXT characters."""
+    if not isinstance(value, str):
         return value
     return storable(value if len(value) <= MAX_TEXT else value[: MAX_TEXT - 1] + "…")
 
 
-Text = Annotated[str, BeforeValidator(_storable_head)]
+Text = Annotated[str, made_by(_storable_head)]
+Name = Annotated[str, made_by(storable)]  # the whole of a text that is UTF-8 for sure
 
 
 def to_json(document: Document) -> str:

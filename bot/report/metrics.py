@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from bot.report.iterations import short
 from bot.report.plotted import drawable, ticks
-from bot.report.style import PALETTE, SMALL, TEXT, canvas, drawing, panel
+from bot.report.style import PALETTE, SMALL, drawing, entitle, mark_place, stacked
 from bot.text.harmless import harmless
 from core.model import Diagnosis, MetricEvidence
 
@@ -22,19 +22,15 @@ def metrics_figure(diagnosis: Diagnosis, width: float) -> Figure | None:
     if not shown:
         return None
     with drawing():
-        height = (_PANEL + _GAP) * len(shown) + 0.2
-        figure = canvas(width, height)
-        for row, evidence in enumerate(shown):
-            top = (_PANEL + _GAP) * row + _GAP
-            axes = panel(figure, 0.62, height - top - _PANEL, 0.2, top)
+        figure, panels = stacked(width, len(shown), _PANEL, _GAP, 0.2)
+        for axes, evidence in zip(panels, shown, strict=True):
             values = _finite(evidence.values)
             if evidence.peers:
                 axes.plot(evidence.times, _finite(evidence.peers), color=PALETTE["other"], linewidth=1.1)
             axes.plot(evidence.times, values, color=PALETTE["series"], linewidth=1.3)
             if evidence.since is not None:
-                axes.axvline(evidence.since, color=PALETTE["root"], linewidth=1.1, linestyle=(0, (3, 2)), zorder=1)
-            title = harmless(f"{evidence.id}  {evidence.who}: {evidence.metric}", 60)
-            axes.set_title(title, loc="left", fontsize=TEXT, color=PALETTE["ink"], pad=7)
+                mark_place(axes, evidence.since)
+            entitle(axes, harmless(f"{evidence.id}  {evidence.who}: {evidence.metric}", 60))
             _axes(axes, evidence)
     return figure
 

@@ -65,7 +65,8 @@ def _verdict(diagnosis: Diagnosis) -> Iterator[Item]:
         when = f"{wording.day([first])} {wording.clocks([first])[0]}, {wording.clock_zone(diagnosis)}"
         yield _field("First sign", when)
     if diagnosis.next is not None:
-        yield _field("Next", wording.next_line(diagnosis.next))
+        action, reason = wording.next_action(diagnosis.next), sentence(wording.next_reason(diagnosis.next))
+        yield _field("Next", f"{action}. {reason}")
 
 
 def _checks(diagnosis: Diagnosis) -> Iterator[Item]:

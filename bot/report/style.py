@@ -75,6 +75,28 @@ def panel(figure: Figure, left: float, bottom: float, right: float, top: float) 
     return axes
 
 
+def stacked(width: float, count: int, tall: float, gap: float, below: float) -> tuple[Figure, list[Axes]]:
+    """A figure of panels below each other, the first on top, all in inches.
+
+    Args:
+        tall: height of a panel. gap: above each, for its title. below: the last, for the axis.
+    """
+    height = (tall + gap) * count + below
+    figure = canvas(width, height)
+    tops = [(tall + gap) * row + gap for row in range(count)]
+    return figure, [panel(figure, 0.62, height - top - tall, 0.2, top) for top in tops]
+
+
+def entitle(axes: Axes, title: str) -> None:
+    """The title of a panel, at its left."""
+    axes.set_title(title, loc="left", fontsize=TEXT, color=PALETTE["ink"], pad=7)
+
+
+def mark_place(axes: Axes, place: float) -> None:
+    """A dashed line upright through a panel: what the evidence points to."""
+    axes.axvline(place, color=PALETTE["root"], linewidth=1.1, linestyle=(0, (3, 2)), zorder=1)
+
+
 def text_width(text: str, size: float = TEXT) -> float:
     """About how many inches a text needs."""
     return len(text) * size * 0.6 / POINTS

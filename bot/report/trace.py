@@ -40,16 +40,16 @@ def _events(diagnosis: Diagnosis) -> Iterator[dict[str, Any]]:
     by_id = {event.id: event for event in diagnosis.events}
     for name, process in processes.items():
         label = f"{name or EVERYWHERE}{' (suspect)' if name in suspects else ''}"
-        yield _name("process_name", process, 0, label)
+        yield name_event("process_name", process, 0, label)
         yield {"ph": "M", "name": "process_sort_index", "pid": process, "args": {"sort_index": process}}
-        yield _name("thread_name", process, SPAN, "logs")
+        yield name_event("thread_name", process, SPAN, "logs")
     for bar in shown.nodes:
         if bar.first is not None and bar.last is not None:
             span = {"ts": bar.first, "dur": bar.last - bar.first}
             about = {"lines": bar.lines, "score": round(bar.score, 3)}
             yield {"ph": "X", "name": "writes logs", "pid": processes[bar.node], "tid": SPAN, **span, "args": about}
     for process, event in sorted({(processes[mark.node], mark.event) for mark in shown.marks if mark.event in by_id}):
-        yield _name("thread_name", process, threads[event], f"{event} {by_id[event].role}")
+        yield name_event("thread_name", process, threads[event], f"{event} {by_id[event].role}")
     for mark in shown.marks:
         if mark.event in by_id:
             yield _mark(by_id[mark.event], mark.time, processes[mark.node], threads[mark.event])
@@ -66,7 +66,7 @@ def _mark(event: EventEvidence, time: int, process: int, thread: int) -> dict[st
 
 def _counters(activity: Activity, process: int) -> Iterator[dict[str, Any]]:
     """How many lines each lane logged, a value a column."""
-    yield _name("process_name", process, 0, "lines logged")
+    yield name_event("process_name", process, 0, "lines logged")
     for lane in activity.lanes:
         width = (activity.last - activity.first) / max(1, len(lane.counts))
         for column, count in enumerate(lane.counts):
@@ -74,5 +74,6 @@ def _counters(activity: Activity, process: int) -> Iterator[dict[str, Any]]:
             yield {"ph": "C", "name": storable(lane.name), **at, "args": {"lines": count}}
 
 
-def _name(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+def name_event(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    """How a process or a thread of the trace is called."""
     return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": storable(name)}}

@@ -60,18 +60,13 @@ class AlertReceiver(HttpServer):
                 given = str(self.headers.get("Authorization", "")).encode("utf-8", "replace")
                 length = _length(self.headers.get("Content-Length"))
                 if self.path.partition("?")[0] != PATH:
-                    self._answer(HTTPStatus.NOT_FOUND)
+                    self.answer(HTTPStatus.NOT_FOUND)
                 elif not hmac.compare_digest(given, wanted):
-                    self._answer(HTTPStatus.UNAUTHORIZED)
+                    self.answer(HTTPStatus.UNAUTHORIZED)
                 elif length is None:
-                    self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+                    self.answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
                 else:
-                    self._answer(receive(self.rfile.read(length)))
-
-            def _answer(self, status: HTTPStatus) -> None:
-                self.send_response(status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+                    self.answer(receive(self.rfile.read(length)))
 
         super().__init__(host, port, Handler, variable="FIRSTFAULT_ALERTS")
 

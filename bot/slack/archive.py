@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.note.note import Category as NoteCategory
 from bot.note.note import Note, Sentence
 from bot.outgoing.clean import cleaned
 from bot.slack.blocks import MAX_BOXES
@@ -44,7 +43,7 @@ def first_form(diagnosis: Diagnosis, note: Note | None) -> Form:
     names = Names.of(diagnosis)
     text = names.out_of(note.cause.text) if note else ""
     fix = " ".join(names.out_of(sentence.text) for sentence in note.fix) if note else ""
-    category = Category(note.category.value) if note and note.category is not NoteCategory.UNKNOWN else None
+    category = note.category if note and note.category is not Category.UNKNOWN else None
     pattern = pattern_of(_storable(diagnosis), category=category, cause=text, fix=fix)
     return Form(
         title=" ".join(harmless(pattern.title, MAX_TITLE).split()),

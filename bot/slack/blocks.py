@@ -57,7 +57,7 @@ def section(*lines: str, accessory: Block | None = None, expand: bool = False) -
 
 
 def context(*lines: str) -> Blocks:
-    """Small print."""
+    """A block of small grey lines."""
     elements = [mrkdwn(clip(line, MAX_SECTION)) for line in lines if line.strip()][:MAX_CONTEXT]
     return ({"type": "context", "elements": elements},) if elements else ()
 
@@ -69,7 +69,7 @@ def actions(*elements: Block | None) -> Blocks:
 
 
 def divider() -> Blocks:
-    """A line."""
+    """A block that draws a line."""
     return ({"type": "divider"},)
 
 
@@ -94,7 +94,7 @@ def literal_line(line: str) -> str:
 
 
 def feedback(action: str, yes: str, no: str) -> Blocks:
-    """Two thumbs."""
+    """A block with a thumb up and a thumb down."""
     thumbs = {
         "type": "feedback_buttons",
         "action_id": action,
@@ -108,22 +108,18 @@ def button(
     label: str, action: str, value: str, *, style: str = "", spoken: str = "", confirm: Block | None = None
 ) -> Block:
     """A button; ``spoken`` is what a screen reader says instead of the label; ``confirm``: what is asked first."""
-    shown: Block = {"type": "button", "action_id": action, "text": plain(clip(label, MAX_BUTTON)), "value": value}
-    if style:
-        shown["style"] = style
-    if spoken:
-        shown["accessibility_label"] = clip(spoken, MAX_BUTTON)
-    if confirm:
-        shown["confirm"] = confirm
-    return shown
+    more = {"style": style, "accessibility_label": clip(spoken, MAX_BUTTON), "confirm": confirm}
+    return {**_button(label, action), "value": value, **{name: found for name, found in more.items() if found}}
 
 
 def link_button(label: str, action: str, address: str, *, spoken: str = "") -> Block:
     """A button that opens an address; Slack tells of the click as of any other, and nothing is done then."""
-    shown: Block = {"type": "button", "action_id": action, "text": plain(clip(label, MAX_BUTTON)), "url": address}
-    if spoken:
-        shown["accessibility_label"] = clip(spoken, MAX_BUTTON)
-    return shown
+    more = {"accessibility_label": clip(spoken, MAX_BUTTON)} if spoken else {}
+    return {**_button(label, action), "url": address, **more}
+
+
+def _button(label: str, action: str) -> Block:
+    return {"type": "button", "action_id": action, "text": plain(clip(label, MAX_BUTTON))}
 
 
 def ask_first(title: str, text: str, yes: str, no: str) -> Block:
@@ -195,7 +191,7 @@ def modal(title: str, blocks: Blocks, *, form: str, about: str = "", submit: str
 
 
 def option(text: str, value: str) -> Block:
-    """A choice."""
+    """One choice of a menu or of boxes."""
     return {"text": plain(clip(text, MAX_OPTION)), "value": value}
 
 
@@ -210,7 +206,7 @@ def plain(text: str) -> Block:
 
 
 def json_size(blocks: Sequence[Block]) -> int:
-    """Characters of JSON."""
+    """How many characters of JSON the blocks have."""
     return len(json.dumps(list(blocks), ensure_ascii=False, separators=(",", ":")))
 
 

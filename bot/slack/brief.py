@@ -18,18 +18,15 @@ from core.next.decision_table import NOT_TOLD, UNTIL_PUT_RIGHT
 MAX_LINES = 8  # of a parent message with headline and buttons: what a phone shows without scrolling
 GROUNDS = 2  # sentences that say why
 MAX_LINE = 200  # characters: five lines of a phone
-MAX_HOW = 80  # of how a known fault was confirmed
+MAX_HOW, MAX_CONFIRMATION = 80, 400  # of how a known fault was confirmed, here and in the thread
 MAX_FIX = 120  # of a known fault's fix beside its title; the thread has it whole
 QUIET = (Scope.NONE, Scope.UNKNOWN)  # without a fault that "confidence" and "suspect" would be about
 _HUNG = re.compile(r"It made no progress for ([^;]{1,40}) before it ended")  # as core.answer.findings says it
 _OUTLIER = re.compile(r"\(Isolation Forest\)\.?$")  # as core.answer.findings says it: it speaks against the answer
 _QUOTE = re.compile("\u201c([^\u201d]{1,200})\u201d")
-_PLACE = re.compile(
-    r"^ \(([^()]{1,120})\):\s*(\w?)"
-)  # of the code, as core.next.decision_table says it behind the cause
-_EITHER = (
-    "programs cause this as well as machines, and the logs do not tell which"  # as core.next.decision_table says it
-)
+# As core.next.decision_table says them: the place in the code behind the cause, and that it may be either.
+_PLACE = re.compile(r"^ \(([^()]{1,120})\):\s*(\w?)")
+_EITHER = "programs cause this as well as machines, and the logs do not tell which"
 _GENERIC = re.compile(
     rf"(?:{re.escape(UNTIL_PUT_RIGHT)}|{re.escape(NOT_TOLD)}[^.]{{0,100}}|{re.escape(_EITHER)})\.?", re.IGNORECASE
 )
@@ -81,9 +78,9 @@ def told_in_brief(diagnosis: Diagnosis) -> frozenset[str]:
     return frozenset(_same(text) for text in (*grounds(diagnosis), *hung))
 
 
-def left_to_say(sentences: Sequence[str], told: Collection[str]) -> list[str]:
+def left_to_say(sentences: Sequence[str], said_above: Collection[str]) -> list[str]:
     """Those that were not told yet; the first letter and the stop make no difference."""
-    return [sentence for sentence in sentences if _same(sentence) not in told]
+    return [sentence for sentence in sentences if _same(sentence) not in said_above]
 
 
 def known_best(known: Sequence[KnownFault]) -> KnownFault | None:
@@ -97,11 +94,21 @@ def known_best(known: Sequence[KnownFault]) -> KnownFault | None:
 
 def known_line(fault: KnownFault) -> str:
     """What it is, who vouches for it since when, and how they made sure."""
-    since = "" if fault.seed else day(fault.confirmed_at)
-    by = prose(wording.vouched(replace(fault, confirmed_at="") if since else fault), 100)
-    how = prose(wording.how_confirmed(fault), MAX_HOW)
+    return f"{known_title(fault, MAX_LINE)}: {vouched(fault, how=MAX_HOW)}"
+
+
+def known_title(fault: KnownFault, limit: int) -> str:
+    """What it is called, and its id in this answer."""
     lead = "Seen with" if fault.fit == "seen with" else "Known fault"
-    return f"*{lead}* {prose(fault.title, MAX_LINE)} ({fault.id}): _{by}_{', ' if since else ''}{since}{how}"
+    return f"*{lead}* {prose(fault.title, limit)} ({fault.id})"
+
+
+def vouched(fault: KnownFault, *, capital: bool = False, how: int = MAX_CONFIRMATION) -> str:
+    """Who vouches for it, since when, and in at most so many characters how they made sure."""
+    since = "" if fault.seed else day(fault.confirmed_at)
+    by = prose(wording.vouched(replace(fault, confirmed_at="") if since else fault), 120)
+    shown = wording.sentence(by) if capital else by
+    return f"_{shown}_{', ' if since else ''}{since}{prose(wording.how_confirmed(fault), how)}"
 
 
 def next_brief(diagnosis: Diagnosis) -> str:
@@ -189,8 +196,8 @@ def _grounds(diagnosis: Diagnosis) -> list[BriefLine]:
     """The second one goes before all but what is merely public."""
     headline = wording.first_line(diagnosis)
     nodes = tuple(suspect.node for suspect in diagnosis.nodes if " " not in suspect.node)  # "rank 3" is no name
-    told = [_without_echo(ground, headline) for ground in grounds(diagnosis)]
-    shown = [prose(text if text.startswith(nodes) else wording.sentence(text), MAX_LINE) for text in told]
+    sentences = [_without_echo(ground, headline) for ground in grounds(diagnosis)]
+    shown = [prose(text if text.startswith(nodes) else wording.sentence(text), MAX_LINE) for text in sentences]
     return [
         BriefLine(text if len(shown) == 1 else f"{at}. {text}", 9 - 3 * at) for at, text in enumerate(shown, start=1)
     ]

@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from bot.outgoing.clean import cleaned
 from bot.slack import actions as act
 from bot.slack import private_replies
+from bot.slack.archive import ReviewedDraft
 from bot.slack.blocks import Message
 from bot.slack.boundary import attempt, to_person, whispering
 from bot.slack.client import error_of
@@ -46,19 +47,23 @@ class ClickListener:
 
     def __init__(self, context: ListenerContext) -> None:
         self._context = context
+        requests, approvals = context.requests, context.approvals
         self._clicks: Mapping[str, Do] = {
-            act.CANCEL: self._cancel,
-            act.AGAIN: self._again,
+            act.CANCEL: lambda value, body, once: requests.cancel(act.read_draft(value).run, body["user"], once),
+            act.AGAIN: lambda value, body, once: requests.again(act.read_draft(value).run, body["user"], once),
             act.DIAGNOSE: self._diagnose,
             act.ANYWAY: partial(self._diagnose, forced=True),  # a job that has not failed
-            act.WATCH: self._watch,
+            act.WATCH: lambda value, body, once: requests.serve(
+                ParsedCommand(Verb.WATCH, str(value)), _wish(value, body), once
+            ),
             act.UNWATCH: self._unwatch,
             act.APPROVE: self._approve,
             act.APPROVE_NEW: partial(self._approve, joins=""),  # although a pattern is nearly the same
             act.JOIN: self._join,
-            act.UNDO: self._undo,
+            act.UNDO: lambda value, body, once: approvals.undo(act.read_draft(value), body["user"], once),
             act.USEFUL: self._useful,
-            act.FITS: self._fits,
+            # Whether a known fault was it; the last word of a person counts, so that twice is once.
+            act.FITS: lambda value, body, _once: approvals.judge(act.read_fault(value), body["user"]),
         }
         self._windows: Mapping[str, tuple[str, str, Look]] = {
             act.EDIT: ("Edit the note", act.EDIT_FORM, self._edit_view),
@@ -70,8 +75,12 @@ class ClickListener:
 
         self._forms: Mapping[str, DoForm] = {
             act.EDIT_FORM: self._edited,
-            act.REJECT_FORM: self._rejected,
-            act.EXPLAIN_FORM: self._explained,
+            act.REJECT_FORM: lambda click, body, once: approvals.reject(
+                click, body["user"], str(read_reject(body["view"])), once
+            ),
+            act.EXPLAIN_FORM: lambda click, body, once: approvals.explain(
+                click, body["user"], str(read_explain(body["view"])), once
+            ),
         }
 
     def click(self, body: Payload, once: Once) -> None:
@@ -113,17 +122,8 @@ class ClickListener:
 
     # --- what a click does ---
 
-    def _cancel(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._context.requests.cancel(act.read_draft(value).run, body["user"], once)
-
-    def _again(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._context.requests.again(act.read_draft(value).run, body["user"], once)
-
     def _diagnose(self, value: object, body: Payload, once: Once, *, forced: bool = False) -> Message | None:
         return self._context.requests.diagnose(_wish(value, body), once, forced=forced)
-
-    def _watch(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._context.requests.serve(ParsedCommand(Verb.WATCH, str(value)), _wish(value, body), once)
 
     def _unwatch(self, value: object, body: Payload, once: Once) -> Message | None:
         """End a watch, wherever it was asked for."""
@@ -152,18 +152,11 @@ class ClickListener:
         click = act.read_join(value)
         return self._context.approvals.approve(click.draft, body["user"], once, joins=click.pattern)
 
-    def _undo(self, value: object, body: Payload, once: Once) -> Message | None:
-        return self._context.approvals.undo(act.read_draft(value), body["user"], once)
-
     def _useful(self, value: object, body: Payload, _once: Once) -> Message | None:
         """One of the two thumbs; the last one of a person counts."""
         click = act.read_useful(value)
         self._context.state.feedback.give(click.run, body["user"], useful=click.useful)
         return private_replies.THANKS
-
-    def _fits(self, value: object, body: Payload, _once: Once) -> Message | None:
-        """Whether a known fault was it; the last word of a person counts, so that twice is once."""
-        return self._context.approvals.judge(act.read_fault(value), body["user"])
 
     def _edited(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
         draft = self._context.approvals.draft(click.run)
@@ -172,32 +165,22 @@ class ClickListener:
             return private_replies.GONE  # it was there a moment ago
         return self._context.approvals.approve(click, body["user"], once, edited=form, draft=draft)
 
-    def _rejected(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
-        return self._context.approvals.reject(click, body["user"], str(read_reject(body["view"])), once)
-
-    def _explained(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
-        return self._context.approvals.explain(click, body["user"], str(read_explain(body["view"])), once)
-
     # --- views ---
 
     def _edit_view(self, value: object, user: str) -> dict[str, Any]:
-        click = act.read_draft(value)
-        if (barred := self._barred(click.run, user, "Edit the note")) is not None:
-            return barred
-        draft = self._context.approvals.draft(click.run)
-        if draft is None:
-            return message_modal("Edit the note", private_replies.GONE.text)
+        click, title = act.read_draft(value), "Edit the note"
+        draft = self._undecided(click, user, title)
+        if not isinstance(draft, ReviewedDraft):
+            return draft
         if draft.revision != click.revision:
-            return message_modal("Edit the note", "The note was changed meanwhile.", "The message has the new one.")
+            return message_modal(title, "The note was changed meanwhile.", "The message has the new one.")
         return edit_modal(click.run, click.revision, draft.diagnosis, draft.form, draft.guesses)
 
     def _reject_view(self, value: object, user: str) -> dict[str, Any]:
         click = act.read_draft(value)
-        if (barred := self._barred(click.run, user, "Reject the note")) is not None:
-            return barred
-        draft = self._context.approvals.draft(click.run)
-        if draft is None:
-            return message_modal("Reject the note", private_replies.GONE.text)
+        draft = self._undecided(click, user, "Reject the note")
+        if not isinstance(draft, ReviewedDraft):
+            return draft
         return reject_modal(click.run, click.revision, draft.run.job)
 
     def _explain_view(self, value: object, user: str) -> dict[str, Any]:
@@ -220,9 +203,12 @@ class ClickListener:
             return message_modal("Raw lines", private_replies.GONE.text)
         return lines_modal(click.run, evidence, read_citations(answer.diagnosis, evidence, self._context.open_jobs))
 
-    def _barred(self, run: str, user: str, title: str) -> dict[str, Any] | None:
-        message = self._context.approvals.barred(user, run) or self._context.approvals.decided(run)
-        return message_modal(title, message.text) if message else None
+    def _undecided(self, click: act.DraftClick, user: str, title: str) -> ReviewedDraft | dict[str, Any]:
+        """The draft that this user may decide about; or a window that says why not."""
+        approvals = self._context.approvals
+        message = approvals.barred(user, click.run) or approvals.decided(click.run)
+        draft = None if message else approvals.draft(click.run)
+        return draft or message_modal(title, (message or private_replies.GONE).text)
 
     def _remove(self, body: Payload) -> None:
         """The private question whose answer was clicked; that it cannot be removed costs nothing."""

@@ -79,7 +79,7 @@ class PatientClient(WebClient):
 
 
 def error_of(error: SlackApiError) -> str:
-    """Slack's word for it."""
+    """The name that Slack gives an error, such as not_in_channel."""
     return str(error.response.get("error", ""))
 
 

@@ -210,7 +210,7 @@ class FailedJobs:
         return asked.run
 
     def _list(self, run: Run, left: Sequence[FollowedJob]) -> None:
-        """One message for all that is left."""
+        """Post one message about all jobs that are left."""
         self._posting.once(run, f"digest {left[0].job}", digest_message(left))
         for job in left:
             self._state.followed.listed(job.job, run.id, job.follower)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from http import HTTPStatus
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -20,45 +21,33 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
-        self._finished = Counter(
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        histogram = partial(Histogram, registry=registry)
+        self._finished = counter(
             "firstfault_tasks_finished_total",
             "Diagnoses and replies that are over, by how they ended",
             ["task", "outcome"],
-            registry=registry,
         )
-        self._seconds = Histogram(
+        self._seconds = histogram(
             "firstfault_task_duration_seconds",
             "From the question to the end of the work, with the time in the queue",
             ["task"],
             buckets=_SECONDS,
-            registry=registry,
         )
-        self._waiting = Gauge(
-            "firstfault_tasks_waiting", "Diagnoses and replies that wait for a worker", ["task"], registry=registry
+        self._waiting = gauge("firstfault_tasks_waiting", "Diagnoses and replies that wait for a worker", ["task"])
+        self._deaths = counter(
+            "firstfault_child_deaths_total", "Child processes that ended without a last word", ["task"]
         )
-        self._deaths = Counter(
-            "firstfault_child_deaths_total", "Child processes that ended without a last word", ["task"],
-            registry=registry,
-        )  # fmt: skip
-        self._acks = Histogram(
+        self._acks = histogram(
             "firstfault_acknowledgement_duration_seconds",
             "From a request of Slack to our acknowledgement",
             buckets=_ACKS,
-            registry=registry,
         )
-        self._tokens = Counter(
-            "firstfault_model_tokens_total", "Tokens of the language model", ["kind"], registry=registry
-        )
-        self._calls = Counter("firstfault_model_calls_total", "Requests to the language model", registry=registry)
-        self._notes = Counter(
-            "firstfault_notes_total", "Notes, by who wrote them: model or code", ["author"], registry=registry
-        )
-        self._decisions = Counter(
-            "firstfault_decisions_total", "What approvers did with notes", ["what"], registry=registry
-        )
-        self._healthy = Gauge(
-            "firstfault_healthy", "1 when this part is well: the same as /healthz", ["part"], registry=registry
-        )
+        self._tokens = counter("firstfault_model_tokens_total", "Tokens of the language model", ["kind"])
+        self._calls = counter("firstfault_model_calls_total", "Requests to the language model")
+        self._notes = counter("firstfault_notes_total", "Notes, by who wrote them: model or code", ["author"])
+        self._decisions = counter("firstfault_decisions_total", "What approvers did with notes", ["what"])
+        self._healthy = gauge("firstfault_healthy", "1 when this part is well: the same as /healthz", ["part"])
         for task in TASKS:  # a counter that appears with its first event hides that event from rate()
             self._waiting.labels(task)
             self._deaths.labels(task)
@@ -70,7 +59,7 @@ class Metrics:
         self._seconds.labels(task).observe(seconds)
 
     def waiting(self, task: str, number: int) -> None:
-        """So many wait now."""
+        """How many rows of this kind wait now."""
         self._waiting.labels(task).set(number)
 
     def child_died(self, task: str) -> None:
@@ -78,7 +67,7 @@ class Metrics:
         self._deaths.labels(task).inc()
 
     def acknowledged(self, seconds: float) -> None:
-        """Slack was answered."""
+        """A request of Slack was acknowledged, after so many seconds."""
         self._acks.observe(seconds)
 
     def noted(self, author: str, calls: int, prompt_tokens: int, completion_tokens: int) -> None:
@@ -112,21 +101,14 @@ class HealthServer(HttpServer):
             def do_GET(self) -> None:  # noqa: N802 the library's name
                 path = self.path.partition("?")[0]
                 if path not in ("/metrics", "/healthz"):
-                    self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"/healthz and /metrics\n")
+                    self.answer(HTTPStatus.NOT_FOUND, b"/healthz and /metrics\n", "text/plain")
                     return
                 parts = {name: check() for name, check in checks.items()}
                 if path == "/metrics":
                     metrics.healthy(parts)
-                    self._answer(HTTPStatus.OK, CONTENT_TYPE_LATEST, metrics.text())
+                    self.answer(HTTPStatus.OK, metrics.text(), CONTENT_TYPE_LATEST)
                 else:
                     status = HTTPStatus.OK if all(parts.values()) else HTTPStatus.SERVICE_UNAVAILABLE
-                    self._answer(status, "application/json", json.dumps(parts).encode() + b"\n")
-
-            def _answer(self, status: HTTPStatus, kind: str, body: bytes) -> None:
-                self.send_response(status)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                    self.answer(status, json.dumps(parts).encode() + b"\n", "application/json")
 
         super().__init__(host, port, Handler, variable="FIRSTFAULT_HEALTH")

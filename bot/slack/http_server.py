@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -23,6 +24,15 @@ class QuietHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the library's name
         """Nothing: what counts is logged by whoever answers."""
+
+    def answer(self, status: HTTPStatus, body: bytes = b"", kind: str = "") -> None:
+        """Send a whole answer; kind: of its content, as MIME names it."""
+        self.send_response(status)
+        if kind:
+            self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
 
 class _Server(ThreadingHTTPServer):

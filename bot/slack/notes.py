@@ -30,7 +30,7 @@ def note_parts(note: Note | None, diagnosis: Diagnosis, *, known: Sequence[Known
         return
     story = _story(note, diagnosis)
     left = _left_of_cause(note, diagnosis)
-    cause = f"*Cause* {said(left)}" if left.text and not _told(left, diagnosis, known) else ""
+    cause = f"*Cause* {with_citations(left)}" if left.text and not _told(left, diagnosis, known) else ""
     checks = {f"C{number}" for number in range(1, len(diagnosis.checks[: MOST["check"]]) + 1)}
     new = [item for item in note.check_first if not set(item.cites) & checks]
     lists = (("What happened", story), (ALSO, new[:MAX_ADVICE]), ("Fix", _fixes(note, known)))
@@ -61,7 +61,7 @@ def label(note: Note) -> str:
     return f"*Note* _{sentence(prose(wording.drafted(note.author, note.model) + silent, 200))}_"
 
 
-def said(item: Sentence) -> str:
+def with_citations(item: Sentence) -> str:
     """A sentence with what it stands on."""
     return prose(item.text, MAX_SAID) + cites(item.cites)
 
@@ -102,7 +102,7 @@ def _fixes(note: Note, known: Sequence[KnownFault]) -> list[Sentence]:
 def _list(title: str, sentences: Sequence[Sentence]) -> Blocks:
     if not sentences:
         return ()
-    shown = [said(item) for item in sentences]
+    shown = [with_citations(item) for item in sentences]
     if title in _CHECKS:
         shown = [text.removesuffix(" [checks]") for text in shown]  # the title says so
     if len(shown) == 1:
@@ -111,5 +111,5 @@ def _list(title: str, sentences: Sequence[Sentence]) -> Blocks:
 
 
 def _trouble(note: Note) -> list[str]:
-    """That a model was silent."""
+    """A line that says that a model gave no answer; none where it did."""
     return [f"The language model gave no answer: {prose(note.unavailable, MAX_SAID)}"] if note.unavailable else []

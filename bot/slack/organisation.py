@@ -1,17 +1,14 @@
 """Slack Connect: people of other organisations are not answered, and read nothing, unless the settings allow it."""
 
-import logging
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk import WebClient
-from slack_sdk.errors import SlackClientError
 
-KEPT = 60.0  # seconds that Slack's word is believed, as that about approvers
+from bot.slack.people import SlackAnswers
+
 DIRECT = "D"  # how the id of direct messages with one person begins
-_LOG = logging.getLogger(__name__)
 
 
 def whole_organisation(identity: AuthorizeResult) -> str:
@@ -34,8 +31,7 @@ class Organisation:
         """allowed: ids of other workspaces (T...) or organisations (E...)."""
         self._client = client
         self._ours = allowed | {found for found in (identity.team_id, identity.enterprise_id) if found}
-        self._clock = clock
-        self._kept: dict[str, tuple[float, Mapping[str, Any] | None]] = {}
+        self._answers = SlackAnswers(clock)
 
     def is_stranger(self, user: str, team: str = "") -> bool:
         """Whether a person is of another organisation; team: their own as the request tells it, empty if it does not.
@@ -44,7 +40,7 @@ class Organisation:
         """
         if team in self._ours:
             return False
-        found = self._once(f"user {user}", lambda: self._client.users_info(user=user)["user"])
+        found = self._answers.once(f"user {user}", lambda: self._client.users_info(user=user)["user"])
         if found is None:
             return bool(team)
         theirs = {found.get("team_id"), (found.get("enterprise_user") or {}).get("enterprise_id")}
@@ -54,21 +50,10 @@ class Organisation:
         """Whether people of an organisation that is not allowed read a channel; False where Slack does not tell."""
         if channel.startswith(DIRECT):
             return False
-        found = self._once(f"channel {channel}", lambda: self._client.conversations_info(channel=channel)["channel"])
+        found = self._answers.once(
+            f"channel {channel}", lambda: self._client.conversations_info(channel=channel)["channel"]
+        )
         if found is None or not found.get("is_ext_shared"):
             return False
         teams = {*(found.get("shared_team_ids") or ()), *(found.get("connected_team_ids") or ())}
         return not teams or not teams <= self._ours
-
-    def _once(self, key: str, ask: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        """The answer, at most a minute old; None when Slack gives none, which is asked again the next time."""
-        kept = self._kept.get(key)
-        if kept is not None and self._clock() - kept[0] < KEPT:
-            return kept[1]
-        try:
-            answer = ask()
-        except (SlackClientError, OSError, KeyError) as trouble:
-            _LOG.warning("Slack does not tell of %s: %s", key, trouble)
-            return None
-        self._kept[key] = self._clock(), answer
-        return answer

@@ -1,5 +1,6 @@
 """Who may approve: users, e-mail addresses and user groups of the settings, everywhere or in one channel."""
 
+import logging
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,8 @@ from typing import Any
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackClientError
 
-KEPT = 60.0  # seconds that members and names are believed: whoever leaves the group may approve for a minute more
+KEPT = 60.0  # seconds that Slack's word is believed: whoever leaves the group may approve for a minute more
+_LOG = logging.getLogger(__name__)
 _IN_CHANNEL = re.compile(r"(?P<channel>[CG][A-Z0-9]{2,20}):(?P<who>.{1,200})")
 
 
@@ -59,14 +61,34 @@ def read_approvers(entries: Sequence[str]) -> Approvers:
     )
 
 
+class SlackAnswers:
+    """What Slack has answered, believed for a minute."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._kept: dict[str, tuple[float, Any]] = {}
+
+    def once(self, key: str, ask: Callable[[], Any]) -> Any:
+        """The answer, at most a minute old; None when Slack gives none, which is asked again the next time."""
+        kept = self._kept.get(key)
+        if kept is not None and self._clock() - kept[0] < KEPT:
+            return kept[1]
+        try:
+            answer = ask()
+        except (SlackClientError, OSError, KeyError) as trouble:
+            _LOG.warning("Slack does not tell of %s: %s", key, trouble)
+            return None
+        self._kept[key] = self._clock(), answer
+        return answer
+
+
 class People:
     """What Slack says of people, asked once a minute."""
 
     def __init__(self, client: WebClient, approvers: Approvers, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.approvers = approvers
         self._client = client
-        self._clock = clock
-        self._kept: dict[str, tuple[float, Any]] = {}
+        self._answers = SlackAnswers(clock)
 
     def may_approve(self, user: str, channel: str) -> bool:
         """Whether this user is on the list of this channel; when Slack does not tell, only who is named by id."""
@@ -94,7 +116,7 @@ class People:
         return str(self._profile(user).get("email") or "").lower()
 
     def _profile(self, user: str) -> dict[str, Any]:
-        found = self._once(f"user {user}", lambda: self._client.users_info(user=user)["user"]["profile"])
+        found = self._answers.once(f"user {user}", lambda: self._client.users_info(user=user)["user"]["profile"])
         return found if isinstance(found, dict) else {}
 
     def _members(self, group: str) -> frozenset[str]:
@@ -102,19 +124,10 @@ class People:
         return frozenset(user for group in ids for user in self._users(group))
 
     def _groups(self) -> Sequence[Mapping[str, Any]]:
-        return self._once("groups", lambda: self._client.usergroups_list()["usergroups"]) or ()
+        return self._answers.once("groups", lambda: self._client.usergroups_list()["usergroups"]) or ()
 
     def _users(self, group: str) -> list[str]:
-        return self._once(f"group {group}", lambda: self._client.usergroups_users_list(usergroup=group)["users"]) or []
-
-    def _once(self, key: str, ask: Callable[[], Any]) -> Any:
-        """The answer, at most a minute old; None when Slack gives none."""
-        kept = self._kept.get(key)
-        if kept is not None and self._clock() - kept[0] < KEPT:
-            return kept[1]
-        try:
-            answer = ask()
-        except (SlackClientError, OSError, KeyError):
-            return None  # not kept: the next click asks again
-        self._kept[key] = self._clock(), answer
-        return answer
+        return (
+            self._answers.once(f"group {group}", lambda: self._client.usergroups_users_list(usergroup=group)["users"])
+            or []
+        )

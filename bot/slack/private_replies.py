@@ -84,9 +84,9 @@ THANKS = _says("Thank you, noted.")
 # --- what is about a job, a person or a decision --------------------------------------------------------------------
 
 
-def usage_reply(failed_jobs: Sequence[str] = (), *, said: str = "") -> Message:
+def usage_reply(failed_jobs: Sequence[str] = (), *, typed: str = "") -> Message:
     """No known job was named: why it was not understood, how to, and the latest failed jobs to pick from."""
-    why = f"I found no command and no job that I know in what begins with {code(said, 40)}." if said else ""
+    why = f"I found no command and no job that I know in what begins with {code(typed, 40)}." if typed else ""
     return Message("Which job?", (*section(why, "Which job? " + _ASK), *_pick(failed_jobs)))
 
 

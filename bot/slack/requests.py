@@ -83,7 +83,7 @@ class Requests:
             case Verb.WATCH | Verb.UNWATCH:
                 return self._watch(command, request, once)
             case _:  # nothing that is understood; following is ``FollowRequests``
-                return private_replies.usage_reply(self.failed_jobs(), said=command.job)
+                return private_replies.usage_reply(self.failed_jobs(), typed=command.job)
 
     def meant(self, text: str) -> ParsedCommand:
         """What a person wants; in any sentence without a command, the job that it names."""
@@ -236,7 +236,7 @@ class Requests:
         return self._lately(Status.FAILED)
 
     def running_jobs(self) -> tuple[str, ...]:
-        """The same of those that run."""
+        """Jobs that run, by their ids, as far as they are found quickly."""
         return self._lately(Status.RUNNING)
 
     def _lately(self, status: Status) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ class RunMessages:
             self._reply(run, question, message)
 
     def not_replied(self, question: ThreadQuestion, failure: Failure) -> None:
-        """Why there is none."""
+        """Why there is no reply, in the thread."""
         run = self._state.runs.get(question.run)
         if run is not None:
             self._reply(run, question, failure_message(failure))

@@ -1,23 +1,18 @@
 """What a diagnosis says in Slack, section by section in reading order, each with its worth when room is short."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
 from bot.slack.actions import LINES, MORE_LINES, lines_value
 from bot.slack.blocks import Block, actions, button, context, menu, section
-from bot.slack.brief import checks_left, left_to_say, told_in_brief
+from bot.slack.brief import checks_left, known_title, left_to_say, told_in_brief, vouched
 from bot.slack.budget import Part
-from bot.slack.text import code, day, literal, prose
+from bot.slack.text import code, literal, prose
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from bot.text.wording import counted, sentence
 from core.model import Diagnosis, EventEvidence, Evidence, IterationEvidence, NodeEvidence, Role, Scope
 
-MOST = {
-    "suspect": 3,
-    "check": 3,
-    "event": 4,
-}  # of a message; core names 3 suspects
+MOST = {"suspect": 3, "check": 3, "event": 4}  # of a message; core names 3 suspects
 MAX_WHY, MAX_SKIPPED, MAX_MENU = 2, 3, 25  # chosen: the parent message has the first reasons, the report has all
 MAX_SENTENCE, MAX_LINE, MAX_FIX = 400, 140, 400  # characters; a line of a phone has about 45
 MAX_NODE = 40  # characters: a line of a phone
@@ -64,20 +59,11 @@ def cites(ids: Sequence[str]) -> str:
 
 def known_fault(fault: KnownFault) -> list[str]:
     """Title, who vouches for it, the fix."""
-    lead = "Seen with" if fault.fit == "seen with" else "Known fault"
     return [
-        f"*{lead}* {prose(fault.title, MAX_SENTENCE)} ({fault.id})",
+        known_title(fault, MAX_SENTENCE),
         f"{vouched(fault, capital=True)}.",
         f"*Fix* {prose(fault.fix, MAX_FIX)}",
     ]
-
-
-def vouched(fault: KnownFault, *, capital: bool = False) -> str:
-    """Who vouches for it, since when, and how they made sure."""
-    when = "" if fault.seed else day(fault.confirmed_at)
-    text = prose(wording.vouched(replace(fault, confirmed_at="") if when else fault), 120)
-    how = prose(wording.how_confirmed(fault), MAX_SENTENCE)
-    return f"_{sentence(text) if capital else text}_" + (f", {when}" if when else "") + how
 
 
 def nothing_similar(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterator[Part]:
@@ -89,13 +75,13 @@ def nothing_similar(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterat
     yield Part(section(f"*Similar faults* {text}"), 60)
 
 
-def evidence(diagnosis: Diagnosis, run: str, *, told: Collection[str] = ()) -> Iterator[Part]:
-    """Events that point at the failure, each with a button for its raw lines; ``told``: sentences said before."""
+def evidence(diagnosis: Diagnosis, run: str, *, said_above: Collection[str] = ()) -> Iterator[Part]:
+    """Events that point at the failure, each with a button for its raw lines; ``said_above``: sentences."""
     events = [event for event in diagnosis.events if event.role is not Role.BENIGN]
     yield Part(section("*Evidence*") if events else ())
     clocks = wording.clocks([event.first_time for event in events])
     for number, (event, clock) in enumerate(zip(events, clocks, strict=True)):
-        lines = _event(event, clock, diagnosis.coverage.nodes, told)
+        lines = _event(event, clock, diagnosis.coverage.nodes, said_above)
         opener = lines_button(event, run) if event.lines else None
         yield Part(section(*lines, accessory=opener), (80 if event.role is Role.ROOT else 50) - number, "event")
     benign = [event.id for event in diagnosis.events if event.role is Role.BENIGN]

@@ -23,7 +23,7 @@ Payload = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Conversation:
-    """Where somebody asks."""
+    """The channel and thread where somebody asks."""
 
     team: str
     channel: str
@@ -130,7 +130,7 @@ class TextListener:
 
 
 def _to_nobody(_: Message) -> None:
-    """Another program reads no answers."""
+    """Drop an answer: another program reads none."""
 
 
 LAPSE = timedelta(hours=24)  # after the answer: whoever comes back to the thread later means somebody else

@@ -43,7 +43,7 @@ class Thinking:
             _LOG.info("%s: that it was heard is not shown: %s", question.id, type(trouble).__name__)
 
     def _status(self, question: ThreadQuestion, run: Run) -> bool:
-        """Whether Slack shows it."""
+        """Set the status of the thread; whether Slack shows it."""
         try:
             self._client.assistant_threads_setStatus(
                 channel_id=question.channel, thread_ts=question.thread_ts, status=_status(run.job)

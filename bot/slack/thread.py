@@ -7,6 +7,7 @@ from bot.note.note import Note
 from bot.outgoing.errors import Failure
 from bot.slack import actions as act
 from bot.slack.blocks import Blocks, Message, actions, button, context, feedback, menu, section
+from bot.slack.brief import vouched
 from bot.slack.budget import Part, fit
 from bot.slack.notes import note_parts, told_by
 from bot.slack.parent_message import asked
@@ -19,7 +20,6 @@ from bot.slack.sections import (
     more_lines,
     nothing_similar,
     small_print,
-    vouched,
     with_button,
 )
 from bot.slack.text import code, fallback, literal, person, prose
@@ -46,7 +46,7 @@ def details_message(
     parts = [
         *beside_the_verdict(diagnosis),
         *(note_parts(note, diagnosis, known=known) if diagnosis.scope is not Scope.NONE else ()),
-        *evidence(diagnosis, run.id, told=told_by(note, diagnosis)),
+        *evidence(diagnosis, run.id, said_above=told_by(note, diagnosis)),
         *more_lines(diagnosis, run.id, with_button(diagnosis)),
         *nothing_similar(diagnosis, known),
         *small_print(diagnosis),

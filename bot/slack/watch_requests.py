@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from slack_sdk.errors import SlackApiError, SlackClientError
@@ -41,43 +42,36 @@ _TITLES = {
 _LOG = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
 class WatchRequests:
-    """Asking, ending, listing and announcing; ``wake`` tells the watch service that something has changed."""
+    """Asking, ending, listing and announcing.
 
-    def __init__(
-        self,
-        state: State,
-        posting: Posting,
-        run_messages: RunMessages,
-        people: People,
-        *,
-        open_jobs: Callable[[], JobSource],
-        limit: int,
-    ) -> None:
-        """limit: jobs that are watched at the same time."""
-        self._state = state
-        self._posting = posting
-        self._run_messages = run_messages
-        self._people = people
-        self._open_jobs = open_jobs
-        self._limit = limit
-        self.wake: Callable[[], None] = lambda: None
+    limit: jobs that are watched at the same time. wake: tells the watch service that something has changed.
+    """
+
+    state: State
+    posting: Posting
+    run_messages: RunMessages
+    people: People
+    open_jobs: Callable[[], JobSource]
+    limit: int
+    wake: Callable[[], None] = lambda: None
 
     def watch(self, request: RunRequest, once: Once) -> Message | None:
         """Begin to watch a job; the channel is told of it."""
-        status = self._open_jobs().manifest(check_job_id(request.job)).status
+        status = self.open_jobs().manifest(check_job_id(request.job)).status
         if status in (Status.COMPLETED, Status.FAILED, Status.CANCELLED):
             return over_reply(request.job, status)
         watch_id, new = once("watch", lambda: self._added(request))
-        watch = self._state.watches.get(watch_id)
+        watch = self.state.watches.get(watch_id)
         if watch is None:
-            return too_many_reply(self._limit)
+            return too_many_reply(self.limit)
         if not new:
             return watched_already_reply(watch)
         try:
-            self._posting.once(watch.as_run(), BEGUN, begun_message(watch), thread=watch.thread_ts)
+            self.posting.once(watch.as_run(), BEGUN, begun_message(watch), thread=watch.thread_ts)
         except MayNotPost:
-            self._state.watches.end(watch.id, "not in channel")
+            self.state.watches.end(watch.id, "not in channel")
             return not_in_channel_reply(watch.job, verb="watch")
         except PostPending:
             _LOG.info("%s: that it begins is not told", watch.id)  # the watch is what counts
@@ -86,10 +80,10 @@ class WatchRequests:
 
     def unwatch(self, request: RunRequest, once: Once) -> Message:
         """End a watch; only who asked for it, or an approver, may."""
-        watch = self._state.watches.get(once("which", lambda: self._open_watch(request)))
+        watch = self.state.watches.get(once("which", lambda: self._open_watch(request)))
         if watch is None:
             return not_watched_reply(request.job)
-        if request.asked_by != watch.asked_by and not self._people.may_approve(request.asked_by, watch.channel):
+        if request.asked_by != watch.asked_by and not self.people.may_approve(request.asked_by, watch.channel):
             return not_your_watch_reply(watch)
         once("unwatch", lambda: self._ended(watch, request))
         self.wake()
@@ -97,34 +91,34 @@ class WatchRequests:
 
     def _added(self, request: RunRequest) -> list[Any]:
         """The id of the watch (empty: there are too many), and whether it is a new one."""
-        watch, new = self._state.watches.add(request, limit=self._limit)
+        watch, new = self.state.watches.add(request, limit=self.limit)
         if watch is not None and new:
             details = {"job": watch.job}
-            self._state.audit.add(request.team, request.asked_by, what="watched", target=watch.id, details=details)
+            self.state.audit.add(request.team, request.asked_by, what="watched", target=watch.id, details=details)
         return [watch.id if watch else "", new]
 
     def _open_watch(self, request: RunRequest) -> str:
-        watch = self._state.watches.of_job(request.team, request.channel, request.job)
+        watch = self.state.watches.of_job(request.team, request.channel, request.job)
         return watch.id if watch else ""
 
     def _ended(self, watch: Watch, request: RunRequest) -> bool:
-        ended = self._state.watches.end(watch.id, f"by {request.asked_by}")
+        ended = self.state.watches.end(watch.id, f"by {request.asked_by}")
         if ended:
-            self._state.audit.add(request.team, request.asked_by, what="unwatched", target=watch.id)
+            self.state.audit.add(request.team, request.asked_by, what="unwatched", target=watch.id)
         return ended
 
     def watched(self, team: str) -> tuple[Watch, ...]:
         """The open watches of a team."""
-        return self._state.watches.open(team)
+        return self.state.watches.open(team)
 
     def announce(self, watch: Watch, finding: WatchFinding) -> bool:
         """Tell a finding in the channel, once; what goes on again is told below the alarm that it takes back."""
         try:
             thread = self.thread(watch, finding) if finding.kind == LiveKind.RESUMED else watch.thread_ts
-            self._posting.once(watch.as_run(), _kind(finding), finding_message(watch, finding), thread=thread)
+            self.posting.once(watch.as_run(), _kind(finding), finding_message(watch, finding), thread=thread)
         except MayNotPost as trouble:
             _LOG.warning("%s: %s", watch.id, trouble.message)
-            self._state.watches.end(watch.id, "not in channel")
+            self.state.watches.end(watch.id, "not in channel")
         except (PostPending, SlackClientError, OSError) as trouble:
             if isinstance(trouble, SlackApiError):
                 _LOG.error("%s: Slack refuses a finding: %s", watch.id, trouble)
@@ -134,16 +128,16 @@ class WatchRequests:
 
     def thread(self, watch: Watch, finding: WatchFinding) -> str:
         """Where the watch was asked for, or else below the alarm that a finding is about."""
-        before = None if watch.thread_ts else self._state.watches.alarm_before(finding)
-        return (self._state.watch_posts.ts(watch.id, _kind(before)) or "") if before else watch.thread_ts
+        before = None if watch.thread_ts else self.state.watches.alarm_before(finding)
+        return (self.state.watch_posts.ts(watch.id, _kind(before)) or "") if before else watch.thread_ts
 
     def diagnosed(self, run: Run) -> None:
         """Show the diagnosis that was queued; when Slack does not take it now, it comes by itself."""
-        self._state.audit.add(
+        self.state.audit.add(
             run.team, run.asked_by, what="asked", target=run.id, details={"job": run.job, "through": str(run.trigger)}
         )
         try:
-            self._run_messages.show(run.id)
+            self.run_messages.show(run.id)
         except (FirstfaultError, SlackClientError, OSError) as trouble:
             _LOG.info("%s: Slack shows it later: %s", run.id, type(trouble).__name__, extra={"run": run.id})
 
@@ -183,13 +177,13 @@ def watched_already_reply(watch: Watch) -> Message:
 
 
 def over_reply(job: str, status: Status) -> Message:
-    """Nothing will happen any more."""
+    """The reply to who asks to watch a job that is over."""
     body = f"{code(job, 128)} is over: {status}. `{act.COMMAND} {job}` diagnoses it."
     return Message("The job is over.", section(body))
 
 
 def too_many_reply(limit: int) -> Message:
-    """Watching costs memory and requests."""
+    """The reply where no more jobs may be watched; watching costs memory and requests."""
     if not limit:
         return Message("I watch no jobs.", section("I watch no jobs here: whoever runs me has switched it off."))
     body = f"I watch {counted(limit, 'job')} already, which is my limit. `{act.COMMAND} status` lists them."
@@ -197,7 +191,7 @@ def too_many_reply(limit: int) -> Message:
 
 
 def not_watched_reply(job: str) -> Message:
-    """There is nothing to end."""
+    """The reply to who ends the watch of a job that is not watched."""
     named = code(job, 128) or "That job"
     return Message("It is not watched here.", section(f"{named} is not watched in this channel."))
 

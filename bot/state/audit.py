@@ -6,8 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from bot.state.database import Database
-from bot.state.small_values import Clock, to_text, value_of
+from bot.state.small_values import Table, to_text, value_of
 
 # The triggers hold the promise against our own mistakes; whoever owns the file can still write to it.
 SCHEMA = """
@@ -38,12 +37,8 @@ class AuditEntry:
 _entry = partial(value_of, AuditEntry, number="seq")
 
 
-class Audit:
-    """All deeds, in order."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+class Audit(Table):
+    """All entries of the audit, in the order in which they were made."""
 
     def add(
         self,

@@ -12,9 +12,8 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from bot.state.database import Database
 from bot.state.errors import RunForgotten, StaleRevision
-from bot.state.small_values import Clock, to_text, value_of
+from bot.state.small_values import Table, to_text, value_of
 
 SCHEMA = """
 CREATE TABLE drafts (
@@ -89,12 +88,8 @@ _draft = partial(value_of, Draft)
 _decision = partial(value_of, Decision)
 
 
-class Drafts:
+class Drafts(Table):
     """Drafts and decisions, by run."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     def save(self, run: str, note: Mapping[str, Any], *, by: str, seen: int) -> Draft:
         """Store a new revision; ``seen`` is the revision that was edited, 0 for the first. Raises StaleRevision."""

@@ -29,7 +29,7 @@ class Drawing:
 
 
 class Drawings:
-    """All of them; ``leases`` is for those who draw."""
+    """All drawings; ``leases`` is for those who draw."""
 
     def __init__(self, database: Database, clock: Clock, *, lease: timedelta = leases.LEASE) -> None:
         self._database = database

@@ -1,7 +1,6 @@
 """Whether an answer was useful: one vote a person and run, the last one counts."""
 
-from bot.state.database import Database
-from bot.state.small_values import Clock
+from bot.state.small_values import Table
 
 SCHEMA = """
 CREATE TABLE feedback (
@@ -11,15 +10,11 @@ CREATE TABLE feedback (
 """
 
 
-class Feedback:
+class Feedback(Table):
     """What people said of answers: helpful or not."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
     def give(self, run: str, user: str, *, useful: bool) -> None:
-        """Somebody says, or says otherwise."""
+        """Store the vote of a person about the answer of a run, in place of an earlier one."""
         self._database.execute(
             "INSERT INTO feedback (run, user, useful, at) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (run, user) DO UPDATE SET useful = excluded.useful, at = excluded.at",

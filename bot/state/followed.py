@@ -5,8 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import partial
 
-from bot.state.database import Database
-from bot.state.small_values import Clock, value_of
+from bot.state.small_values import Table, value_of
 
 SCHEMA = """
 CREATE TABLE followed (
@@ -59,19 +58,15 @@ class FollowedJob:
 _followed = partial(value_of, FollowedJob)
 
 
-class FollowedJobs:
-    """All of them, for each follower."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+class FollowedJobs(Table):
+    """All jobs that ended, for each follower."""
 
     def begun(self, follower: str = BY_SETTING) -> bool:
         """Whether this one has followed before."""
         return bool(self._database.query("SELECT 1 FROM followed WHERE follower = ? AND job = ?", follower, _BEGUN))
 
     def begin(self, follower: str = BY_SETTING) -> None:
-        """From now on what ends is news."""
+        """Begin to follow: jobs that end from now on are news."""
         self.add(_BEGUN, "", FollowStatus.NO_NEWS, follower)
 
     def known(self, follower: str = BY_SETTING) -> set[str]:

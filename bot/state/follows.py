@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from bot.state.database import Database
+from bot.state import posts
 from bot.state.runs import Run, Trigger
-from bot.state.small_values import Clock, Status, new_id, value_of
+from bot.state.small_values import Status, Table, value_of
 
 POSTS = "follow_posts"
 SCHEMA = f"""
@@ -14,11 +14,7 @@ CREATE TABLE follows (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, team TEXT NOT NULL, channel TEXT NOT NULL,
     asked_by TEXT NOT NULL, asked_at TEXT NOT NULL, UNIQUE (team, channel)
 );
-CREATE TABLE {POSTS} (
-    run TEXT NOT NULL REFERENCES follows (id) ON DELETE CASCADE, kind TEXT NOT NULL, token TEXT NOT NULL,
-    ts TEXT, intended_at TEXT NOT NULL, mine_until TEXT NOT NULL, PRIMARY KEY (run, kind)
-) WITHOUT ROWID;
-"""
+{posts.schema(POSTS, "follows")}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +38,8 @@ class Follow:
 _follow = partial(value_of, Follow)
 
 
-class Follows:
+class Follows(Table):
     """All channels that asked to be told."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     def add(self, team: str, channel: str, user: str) -> tuple[Follow, bool]:
         """The follow of this channel, and whether it is a new one."""
@@ -55,9 +47,7 @@ class Follows:
             found = self.of_channel(team, channel)
             if found is not None:
                 return found, False
-            while self.get(follow_id := new_id("fo")) is not None:
-                pass
-            follow = Follow(follow_id, team, channel, user, self._clock())
+            follow = Follow(self._unused_id("follows", "fo"), team, channel, user, self._clock())
             self._database.execute(
                 "INSERT INTO follows (id, team, channel, asked_by, asked_at) VALUES (?, ?, ?, ?, ?)",
                 follow.id, team, channel, user, follow.asked_at,
@@ -69,7 +59,7 @@ class Follows:
         return next(self._database.read(_follow, "SELECT * FROM follows WHERE id = ?", follow_id), None)
 
     def of_channel(self, team: str, channel: str) -> Follow | None:
-        """That of this channel."""
+        """The follow of this channel."""
         sql = "SELECT * FROM follows WHERE team = ? AND channel = ?"
         return next(self._database.read(_follow, sql, team, channel), None)
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from bot.state.database import Database, Row
-from bot.state.small_values import Clock, moment_of, to_text
+from bot.state.small_values import Clock, Table, moment_of, to_text
 
 SCHEMA = """
 CREATE TABLE inbox (
@@ -86,12 +86,11 @@ class Once:
             return result
 
 
-class Inbox:
+class Inbox(Table):
     """All envelopes of Slack that were stored."""
 
     def __init__(self, database: Database, clock: Clock, *, lease: timedelta = LEASE) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self.lease = lease
 
     def put(self, envelopes: Iterable[Envelope]) -> None:
@@ -124,7 +123,7 @@ class Inbox:
             return found
 
     def renew(self, owner: str, numbers: Collection[int]) -> None:
-        """Keep the leases of these."""
+        """Keep the leases of these envelopes."""
         marks = ", ".join("?" * len(numbers))
         self._database.execute(
             f"UPDATE inbox SET lease_until = ? WHERE lease_owner = ? AND seq IN ({marks})",  # noqa: S608 question marks
@@ -132,7 +131,7 @@ class Inbox:
         )  # fmt: skip
 
     def once(self, received: Received) -> Once:
-        """The steps of this envelope."""
+        """What does each step of dealing with this envelope once."""
         return Once(self._database, received)
 
     def done(self, seq: int) -> None:

@@ -12,6 +12,7 @@ others, in case it is what ends the bot.
 # ruff: noqa: S608 the names of tables and columns in the statements are constants of ours, values are bound
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.outgoing.errors import Failure
@@ -40,38 +41,27 @@ _CONCLUDED = f"NOT {_ACTIVE}"
 _FREE = "(lease_until IS NULL OR lease_until <= ?)"
 
 
+@dataclass(frozen=True, slots=True)
 class Leases:
-    """The leases of one table; ``condition`` narrows what may be claimed now, ``first`` sorts it."""
+    """The leases of one table. condition: narrows what may be claimed now; first: sorts it. lease: how long one lasts.
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        *,
-        table: str,
-        condition: str = "1",
-        first: str = "NULL",
-        lease: timedelta = LEASE,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._table = table
-        self._condition = condition
-        self._first = first
-        self._lease = lease
+    Conditions and names are SQL of ours.
+    """
 
-    @property
-    def lease(self) -> timedelta:
-        """How long a lease lasts."""
-        return self._lease
+    database: Database
+    clock: Clock
+    table: str
+    condition: str = "1"
+    first: str = "NULL"
+    lease: timedelta = LEASE
 
     def claim(self, owner: str) -> str | None:
         """The id of the row that nobody works on and whose turn it is: the oldest, unless it was begun too often."""
-        with self._database.transaction():
-            now = self._clock()
-            rows = self._database.query(
-                f"SELECT id FROM {self._table} AS this WHERE {_ACTIVE} AND {_FREE} AND {self._condition}"
-                f" ORDER BY begun / {PATIENT_BEGINNINGS}, {self._first}, seq LIMIT 1",
+        with self.database.transaction():
+            now = self.clock()
+            rows = self.database.query(
+                f"SELECT id FROM {self.table} AS this WHERE {_ACTIVE} AND {_FREE} AND {self.condition}"
+                f" ORDER BY begun / {PATIENT_BEGINNINGS}, {self.first}, seq LIMIT 1",
                 now,
             )
             if not rows:
@@ -81,17 +71,17 @@ class Leases:
 
     def renew(self, row_id: str, owner: str) -> bool:
         """Keep the lease; False when it was lost."""
-        now = self._clock()
-        return self._update(row_id, owner, {"lease_until": now + self._lease}, "1")
+        now = self.clock()
+        return self._update(row_id, owner, {"lease_until": now + self.lease}, "1")
 
     def conclude(self, row_id: str, owner: str, status: Status, failure: Failure | None = None) -> bool:
         """The work is over; the owner goes on to tell. False when the lease was lost."""
-        now = self._clock()
+        now = self.clock()
         changes = {
             "status": status,
             "finished_at": now,
             "error": None if failure is None else failure_text(failure),
-            "lease_until": now + self._lease,
+            "lease_until": now + self.lease,
             "tellings": 1,
         }
         return self._update(row_id, owner, changes, _ACTIVE)
@@ -103,43 +93,43 @@ class Leases:
 
     def claim_telling(self, owner: str) -> str | None:
         """The id of a concluded row that nobody was told of, because its owner died or Slack did not answer."""
-        with self._database.transaction():
-            now = self._clock()
-            rows = self._database.query(
-                f"SELECT id FROM {self._table} WHERE told = 0 AND {_CONCLUDED} AND {_FREE} ORDER BY seq LIMIT 1", now
+        with self.database.transaction():
+            now = self.clock()
+            rows = self.database.query(
+                f"SELECT id FROM {self.table} WHERE told = 0 AND {_CONCLUDED} AND {_FREE} ORDER BY seq LIMIT 1", now
             )
             if not rows:
                 return None
-            self._database.execute(
-                f"UPDATE {self._table} SET lease_owner = ?, lease_until = ?, tellings = tellings + 1 WHERE id = ?",
-                owner, now + self._lease, rows[0]["id"],
+            self.database.execute(
+                f"UPDATE {self.table} SET lease_owner = ?, lease_until = ?, tellings = tellings + 1 WHERE id = ?",
+                owner, now + self.lease, rows[0]["id"],
             )  # fmt: skip
             return str(rows[0]["id"])
 
-    def told(self, row_id: str, owner: str) -> bool:
+    def mark_told(self, row_id: str, owner: str) -> bool:
         """The asker knows; nothing is left to do."""
         return self._update(row_id, owner, {"told": 1, "lease_owner": None, "lease_until": None}, _CONCLUDED)
 
     def tell_later(self, row_id: str, owner: str) -> bool:
         """Telling did not work: again after a pause that doubles; False when that was the last time."""
-        rows = self._database.query(f"SELECT tellings FROM {self._table} WHERE id = ?", row_id)
+        rows = self.database.query(f"SELECT tellings FROM {self.table} WHERE id = ?", row_id)
         tellings = rows[0]["tellings"] if rows else MAX_TELLINGS
         if tellings >= MAX_TELLINGS:
-            self.told(row_id, owner)
+            self.mark_told(row_id, owner)
             return False
         pause = min(FIRST_PAUSE * 2 ** (tellings - 1), LONGEST_PAUSE)
-        changes: dict[str, object] = {"lease_owner": None, "lease_until": self._clock() + pause}
+        changes: dict[str, object] = {"lease_owner": None, "lease_until": self.clock() + pause}
         return self._update(row_id, owner, changes, _CONCLUDED)
 
     def waiting(self) -> int:
         """How many rows wait for a worker."""
-        return int(self._database.query(f"SELECT count(*) AS n FROM {self._table} WHERE status = 'queued'")[0]["n"])
+        return int(self.database.query(f"SELECT count(*) AS n FROM {self.table} WHERE status = 'queued'")[0]["n"])
 
     def _take(self, row_id: str, owner: str, now: datetime) -> None:
-        self._database.execute(
-            f"UPDATE {self._table} SET status = 'running', begun = begun + 1, revision = revision + 1,"
+        self.database.execute(
+            f"UPDATE {self.table} SET status = 'running', begun = begun + 1, revision = revision + 1,"
             " lease_owner = ?, lease_until = ?, started_at = coalesce(started_at, ?) WHERE id = ?",
-            owner, now + self._lease, now, row_id,
+            owner, now + self.lease, now, row_id,
         )  # fmt: skip
 
     def _update(
@@ -148,8 +138,8 @@ class Leases:
         """Change the row if its lease is the owner's; a new status is a new revision."""
         names = "".join(f"{name} = ?, " for name in changes)
         newer = 1 if "status" in changes else 0
-        changed = self._database.execute(
-            f"UPDATE {self._table} SET {names}revision = revision + ?, attempts = attempts + ?"
+        changed = self.database.execute(
+            f"UPDATE {self.table} SET {names}revision = revision + ?, attempts = attempts + ?"
             f" WHERE id = ? AND lease_owner = ? AND {condition}",
             *changes.values(), newer, deaths, row_id, owner,
         )  # fmt: skip

@@ -13,14 +13,19 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from bot.state.database import Database, Row
-from bot.state.small_values import Clock, moment_of
+from bot.state.small_values import Clock, Table, moment_of
 
-SCHEMA = """
-CREATE TABLE posts (
-    run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE, kind TEXT NOT NULL, token TEXT NOT NULL,
+
+def schema(table: str, owners: str) -> str:
+    """A table of posts, whose ``run`` is a row of the table ``owners``."""
+    return f"""
+CREATE TABLE {table} (
+    run TEXT NOT NULL REFERENCES {owners} (id) ON DELETE CASCADE, kind TEXT NOT NULL, token TEXT NOT NULL,
     ts TEXT, intended_at TEXT NOT NULL, mine_until TEXT NOT NULL, PRIMARY KEY (run, kind)
 ) WITHOUT ROWID;
 """
+
+
 POSTING = timedelta(seconds=30)  # the client waits 10 s for an answer: one to look, one to post, some to spare
 _TOKEN_BYTES = 12  # 96 bits: no two posts of a channel share one
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)  # before any post: only a default for tests and for what is not doubtful
@@ -47,13 +52,12 @@ class Post:
     intended_at: datetime = _LONG_AGO  # the first time: it cannot be older than this
 
 
-class Posts:
+class Posts(Table):
     """All posts, by run and kind."""
 
     def __init__(self, database: Database, clock: Clock, *, table: str = "posts") -> None:
         """table: another one holds the posts of watches, in place of those of runs."""
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._table = table
 
     def intend(self, run: str, kind: str) -> Post:

@@ -10,7 +10,7 @@ from bot.outgoing.errors import Failure
 from bot.state import leases
 from bot.state.answers import SavedAnswer, answer_of, answer_text
 from bot.state.database import Database
-from bot.state.small_values import Clock, Status, new_id, value_of
+from bot.state.small_values import Clock, Status, Table, value_of
 
 SCHEMA = f"""
 CREATE TABLE runs (
@@ -110,12 +110,11 @@ class RequestedRun:
 _run = partial(value_of, Run, trigger="asked_through", failure="error")
 
 
-class Runs:
+class Runs(Table):
     """All runs; ``leases`` is for those who work on them."""
 
     def __init__(self, database: Database, clock: Clock, *, lease: timedelta = leases.LEASE) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self.leases = leases.Leases(database, clock, table="runs", first=_ORDER, lease=lease)
 
     def ask(self, request: RunRequest, *, forced: bool = False) -> RequestedRun:
@@ -240,7 +239,7 @@ class Runs:
         self._database.execute("UPDATE answers SET body = ? WHERE run = ?", answer_text(answer), run_id)
 
     def answer(self, run_id: str) -> SavedAnswer | None:
-        """What was kept last."""
+        """The answer of a run, as it was stored last."""
         sql = "SELECT body FROM answers WHERE run = ?"
         return next(self._database.read(lambda row: answer_of(row["body"]), sql, run_id), None)
 
@@ -259,8 +258,7 @@ class Runs:
         return next(self._select(where, *values, *statuses), None)
 
     def _insert(self, request: RunRequest) -> Run:
-        while self._database.query("SELECT 1 FROM runs WHERE id = ?", run_id := new_id("r")):
-            pass
+        run_id = self._unused_id("runs", "r")
         self._database.execute(
             "INSERT INTO runs (id, team, channel, job, asked_by, asked_at, asked_through, thread_ts, task, status)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')",

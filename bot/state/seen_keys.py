@@ -5,8 +5,7 @@ Earlier versions kept here which events of Slack they had seen; the inbox does t
 
 from datetime import datetime
 
-from bot.state.database import Database
-from bot.state.small_values import Clock
+from bot.state.small_values import Table
 
 SCHEMA = """
 CREATE TABLE seen (key TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
@@ -14,12 +13,8 @@ CREATE INDEX seen_by_time ON seen (at);
 """
 
 
-class SeenKeys:
-    """Keys, and when."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+class SeenKeys(Table):
+    """Keys, and when each was seen last."""
 
     def touch(self, key: str) -> None:
         """This was seen now, as often before as it may have been."""

@@ -10,13 +10,28 @@ from functools import cache
 from typing import Any, TypeVar, get_origin, get_type_hints
 
 from bot.outgoing.errors import Failure
-from bot.state.database import Row
+from bot.state.database import Database, Row
 
 Clock = Callable[[], datetime]
 T = TypeVar("T")
 
 _LETTERS = "23456789abcdefghjkmnpqrstvwxyz"  # none that are mistaken for each other when read aloud
 _ID_LETTERS = 6  # 30**6: some thousand runs collide with a chance of 1 in 200, and a collision draws again
+
+
+class Table:
+    """A family of tables: the database that holds them, and the clock that dates their rows."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def _unused_id(self, table: str, letters: str) -> str:
+        """A new id, such as r-7f3k2q, that no row of the table has; to be used in the same transaction."""
+        sql = f"SELECT 1 FROM {table} WHERE id = ?"  # noqa: S608 a name of ours
+        while self._database.query(sql, row_id := new_id(letters)):
+            pass
+        return row_id
 
 
 class Status(StrEnum):

@@ -28,7 +28,7 @@ from bot.state.small_values import Clock, utc_now
 MIGRATIONS = (
     runs.SCHEMA
     + seen_keys.SCHEMA
-    + posts.SCHEMA
+    + posts.schema("posts", "runs")
     + threads.SCHEMA
     + drafts.SCHEMA
     + audit.SCHEMA

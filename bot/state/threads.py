@@ -11,7 +11,7 @@ from functools import partial
 from bot.outgoing.errors import Failure
 from bot.state import leases
 from bot.state.database import Database
-from bot.state.small_values import Clock, Status, new_id, value_of
+from bot.state.small_values import Clock, Status, Table, value_of
 
 SCHEMA = f"""
 CREATE TABLE threads (
@@ -64,12 +64,11 @@ class ThreadQuestion:
 _question = partial(value_of, ThreadQuestion, failure="error")
 
 
-class Threads:
+class Threads(Table):
     """Threads and their questions; ``leases`` is for those who answer."""
 
     def __init__(self, database: Database, clock: Clock, *, lease: timedelta = leases.LEASE) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self.leases = leases.Leases(database, clock, table="questions", condition=_IN_TURN, lease=lease)
 
     def own(self, team: str, channel: str, thread_ts: str, run: str) -> None:
@@ -93,8 +92,7 @@ class Threads:
             run = self.run_of(team, channel, thread_ts)
             if run is None:
                 return None
-            while self._database.query("SELECT 1 FROM questions WHERE id = ?", question_id := new_id("q")):
-                pass
+            question_id = self._unused_id("questions", "q")
             added = self._database.execute(
                 "INSERT INTO questions (id, run, team, channel, thread_ts, ts, user, text, asked_at, status)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued') ON CONFLICT (team, channel, ts) DO NOTHING",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from bot.state.database import Database
+from bot.state import posts
 from bot.state.runs import Run, RunRequest, Trigger
-from bot.state.small_values import Clock, Status, new_id, value_of
+from bot.state.small_values import Status, Table, value_of
 
 POSTS = "watch_posts"
 SCHEMA = f"""
@@ -27,10 +27,7 @@ CREATE TABLE watch_findings (
     at TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX watch_findings_untold ON watch_findings (told);
-CREATE TABLE {POSTS} (
-    run TEXT NOT NULL REFERENCES watches (id) ON DELETE CASCADE, kind TEXT NOT NULL, token TEXT NOT NULL,
-    ts TEXT, intended_at TEXT NOT NULL, mine_until TEXT NOT NULL, PRIMARY KEY (run, kind)
-) WITHOUT ROWID;
+{posts.schema(POSTS, "watches")}
 CREATE TABLE keeper (id INTEGER PRIMARY KEY CHECK (id = 1), owner TEXT NOT NULL, until TEXT NOT NULL);
 """
 KEEPING = timedelta(seconds=15)  # after which another bot takes over from one that died
@@ -81,12 +78,8 @@ _finding = partial(value_of, WatchFinding)
 _watch = partial(value_of, Watch)
 
 
-class Watches:
+class Watches(Table):
     """All watches."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     def add(self, request: RunRequest, *, limit: int) -> tuple[Watch | None, bool]:
         """A new watch, or the one of this job in this channel; None when there are too many."""
@@ -94,9 +87,7 @@ class Watches:
             found = self.of_job(request.team, request.channel, request.job)
             if found is not None or len(self.open()) >= limit:
                 return found, False
-            while self._database.query("SELECT 1 FROM watches WHERE id = ?", watch_id := new_id("w")):
-                pass
-            now = self._clock()
+            watch_id, now = self._unused_id("watches", "w"), self._clock()
             self._database.execute(
                 "INSERT INTO watches (id, team, channel, thread_ts, job, asked_by, asked_at, heard_at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -147,8 +138,8 @@ class Watches:
         found = [(self.get(finding.watch), finding) for finding in findings]
         return tuple((watch, finding) for watch, finding in found if watch is not None)
 
-    def told(self, finding: WatchFinding) -> None:
-        """It was told, or never will be."""
+    def mark_told(self, finding: WatchFinding) -> None:
+        """Note that a finding was told, or never will be."""
         self._database.execute("UPDATE watch_findings SET told = 1 WHERE seq = ?", finding.seq)
 
     def alarm_before(self, finding: WatchFinding) -> WatchFinding | None:
@@ -175,7 +166,7 @@ class Watches:
         ) == 1  # fmt: skip
 
     def resign(self, owner: str) -> None:
-        """Let another keep watch at once."""
+        """Give up keeping watch, so that another bot may begin at once."""
         self._database.execute("DELETE FROM keeper WHERE owner = ?", owner)
 
     def forget(self, before: datetime) -> None:

@@ -55,11 +55,22 @@ def first_line(diagnosis: Diagnosis) -> str:
 
 def next_line(step: NextStep) -> str:
     """What to do next in one line: the action, why, and what it costs where that is known."""
-    hours, nodes = step.cost.node_hours, f" {names(step.nodes)}" if step.nodes else ""
+    return f"{next_action(step)}: {next_reason(step)}"
+
+
+def next_action(step: NextStep) -> str:
+    """The action and whom it is about: "evict dgx-18"."""
+    nodes = f" {names(step.nodes)}" if step.nodes else ""
     if step.action is Action.EVICT and step.nodes and all(node.startswith("rank ") for node in step.nodes):
         nodes = f" the node of{nodes}"  # nobody names machines, and a rank is none
+    return f"{step.action}{nodes}"
+
+
+def next_reason(step: NextStep) -> str:
+    """Why, and what it costs where that is known."""
+    hours = step.cost.node_hours
     price = f" About {hours:,.{1 if hours < _WHOLE else 0}f} node-hours." if hours and hours >= _TELLING else ""
-    return f"{step.action}{nodes}: {harmless(step.because, 300)}{price}"
+    return f"{harmless(step.because, 300)}{price}"
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -295,9 +306,8 @@ def node_total(coverage: Coverage) -> int:
     return coverage.nodes + len(coverage.nodes_missing)
 
 
-WEAK_BASELINE = (
-    3  # successful jobs that settle what is normal on the lab jobs (docs/LOG.md); with fewer, the reader is told
-)
+# Successful jobs that settle what is normal on the lab jobs (docs/LOG.md); with fewer, the reader is told.
+WEAK_BASELINE = 3
 
 
 def weak_baseline(coverage: Coverage) -> str:

@@ -15,6 +15,7 @@ from core.parsed import Parsed
 
 MAX_MARKS = 4000  # points; more cannot be told apart
 NO_NODE = "scheduler"  # lane of events that belong to no node
+PACE = "time per iteration (ms)"  # as core/rules/iterations.toml calls it; a loss tells nothing of how fast a job is
 
 
 def pictures(
@@ -27,7 +28,8 @@ def pictures(
     stacks: tuple[StackBar, ...],
 ) -> Pictures:
     """The data of all plots."""
-    first = FirstPlot.SILENCE if ending.hung else FirstPlot.PACE if ending.slow is not None else FirstPlot.NONE
+    paced = ending.slow is not None and any(series.name == PACE for series in parsed.iterations.series)
+    first = FirstPlot.SILENCE if ending.hung else FirstPlot.PACE if paced else FirstPlot.NONE
     return Pictures(
         _bars(parsed, suspects),
         _marks(parsed, telling, ids),

@@ -61,7 +61,7 @@ def _of_networks(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_groups(records: pl.DataFrame) -> pl.DataFrame:
-    """The same of security groups."""
+    """Exporter and tuple of each flow of security groups."""
     inner = records.select(
         _exporter(records, "macAddress", "resourceId"), pl.col("properties").struct.field("flows").alias("rules")
     )

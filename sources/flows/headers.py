@@ -43,7 +43,7 @@ class Packets:
     captured: Ints
 
     def frame(self) -> pl.DataFrame:
-        """What makes a flow."""
+        """The columns that make a flow of packets."""
         return pl.DataFrame(
             {
                 "time": self.time,

@@ -16,7 +16,6 @@ from bot.fetch.jobs import Request
 from bot.investigate import investigate
 from bot.settings import Settings
 from core.errors import BadJobId
-from core.events.template import template_id
 from tests.support.places import ROOT
 
 Run = Callable[..., tuple[int, str, str]]
@@ -226,23 +225,6 @@ def test_events_give_a_row_for_every_line(run: Run, jobs: str) -> None:
     ]
     assert rows[0]["time"] == "2026-11-21T03:00:01.000000Z"
     assert (rows[-1]["node"], rows[-1]["rank"]) == ("node-1", 1)
-
-
-def test_streaming_drain_merges_what_ours_keeps_apart(run: Run, tmp_path: Path) -> None:
-    """Who asks for Drain as the paper has it gets its templates, in the table and in the diagnosis."""
-    log = tmp_path / "one.log"
-    log.write_text("".join(f"worker 3 of the pool ended with exit code {code}\n" for code in (1, 9)))
-
-    def events(*options: str) -> set[str]:
-        code, out, _ = run("events", str(log), "--jsonl", "--no-cache", *options)
-        assert code == 0
-        return {json.loads(row)["event"] for row in out.splitlines()}
-
-    assert len(events()) == 2
-    assert events("--drain", "streaming") == {template_id("worker <NUM> of the pool ended with exit code <*>")}
-    code, out, _ = run("diagnose", str(log), "--json", "--no-cache", "--no-model", "--drain", "streaming")
-    assert code in (0, 1)
-    assert "exit code 9" not in {event["template"] for event in json.loads(out)["events"]}
 
 
 def test_events_for_people_are_aligned(run: Run, jobs: str) -> None:

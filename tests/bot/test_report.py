@@ -5,6 +5,7 @@ import hashlib
 import re
 from base64 import b64encode
 from collections import Counter
+from collections.abc import Callable
 from html.parser import HTMLParser
 
 import pytest
@@ -14,10 +15,25 @@ from bot.report.citations import MAX_LINES, cited_places
 from bot.report.matrix import MAX_ROWS, node_matrix
 from bot.report.page import MAX_FRAME, render_report
 from bot.report.plotted import ticks
+from core.diagnose import diagnose
 from core.job import Job, Manifest
 from core.logs.context import Excerpt, lines_around
-from core.model import Activity, ActivityLane, Diagnosis, FirstPlot, Line, Pictures, Series, StackBar
+from core.model import (
+    Action,
+    Activity,
+    ActivityLane,
+    Cost,
+    Diagnosis,
+    FirstPlot,
+    Line,
+    NextStep,
+    Pictures,
+    Series,
+    StackBar,
+)
 from tests.support import diagnoses
+from tests.support.jobs import at as stamped
+from tests.support.jobs import four_nodes
 from tests.support.link_down import at
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -226,6 +242,39 @@ def test_who_fell_silent_is_shown_first_where_that_was_found() -> None:
     assert "A row stands for 8: it is the one of them that fell silent first." in page.text
     assert "One of 3 lines was counted." in page.text
     assert ("tr", "class", "suspect-row") in page.attributes
+
+
+def slowed(say: Callable[[int, int], str]) -> Diagnosis:
+    """A job of four ranks whose steps take seven times as long from step 41 on; say: a rank's line of a step."""
+    clocks = [0.3 * n + 1.8 * max(0, n - 40) for n in range(1, 61)]
+    order = stamped(clocks[-1] + 0.5, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:02:00 ***")
+    says = {rank: [stamped(clock, say(rank, n)) for n, clock in enumerate(clocks, 1)] for rank in range(4)}
+    return diagnose(four_nodes(says, others={"slurm.out": [order]}), [])
+
+
+def test_a_loss_is_not_called_a_pace() -> None:
+    """A slow job whose lines tell no time of a step has its numbers where those of any job are."""
+    silent = slowed(lambda _rank, n: f"step {n} loss: {2.5 - n / 100:.2f}")
+    timed = slowed(
+        lambda _rank, n: (
+            f"iteration {n}/60 | elapsed time per iteration (ms): {300.0 if n <= 40 else 2100.0} | lm loss: 2.5 |"
+        )
+    )
+
+    headings = [re.findall(r"<h2>([^<]+?) ?<", render(found)) for found in (silent, timed)]
+
+    assert "slow" in silent.headline
+    assert "slow" in timed.headline
+    assert "Iterations" in headings[0]
+    assert [names[0] == "How the pace changed" for names in headings] == [False, True]
+
+
+def test_the_next_step_and_its_reason_are_two_sentences() -> None:
+    """No capital behind a colon, on the page and on the sheets of a phone."""
+    step = NextStep(Action.EVICT, "It slowed the job down.", Cost(None, ""), "", "", ("dgx-18",))
+    source = render(dataclasses.replace(diagnoses.node_fault(), next=step))
+
+    assert '<p class="next"><b>Next: evict dgx-18.</b> It slowed the job down.</p>' in source
 
 
 def test_the_table_of_nodes_and_events_is_small() -> None:

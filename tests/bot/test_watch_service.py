@@ -11,15 +11,14 @@ import pytest
 
 from benchmarks.support.patience import PATIENCE
 from bot.jobs import watch_service
-from bot.jobs.watch_messages import (
-    BadLine,
+from bot.jobs.messages import (
+    BadMessage,
     FindingMessage,
     LinesMessage,
     TroubleMessage,
     WatchOrder,
-    command_of,
+    of_line,
     to_line,
-    told_of,
 )
 from bot.jobs.watch_service import WatchService
 from bot.state.runs import Run, RunRequest, Trigger
@@ -240,17 +239,19 @@ def test_what_the_process_tells_comes_as_it_was_told(message: FindingMessage | L
 
     assert line.isascii()
     assert line.count(b"\n") == 1
-    assert told_of(line) == message
+    assert of_line(line) == message
 
 
-@pytest.mark.parametrize("line", [b"", b"[]", b"{}", b'{"watch": "w-1"}', b'{"watch": 7, "lines": "x"}', b"\xff"])
+@pytest.mark.parametrize(
+    "line", [b"", b"[]", b"{}", b'{"watch": "w-1"}', b'["LinesMessage", "", {"watch": 7, "lines": "x"}]', b"\xff"]
+)
 def test_what_is_no_message_is_refused(line: bytes) -> None:
     """A process that reads hostile logs is believed nothing else."""
-    with pytest.raises(BadLine):
-        told_of(line)
+    with pytest.raises(BadMessage):
+        of_line(line)
 
 
 def test_a_command_comes_as_it_was_given() -> None:
     """To follow, and to leave."""
     for command in (WatchOrder("watch", "w-1", "j"), WatchOrder("leave", "w-1")):
-        assert command_of(to_line(command)) == command
+        assert of_line(to_line(command)) == command

@@ -115,7 +115,7 @@ def test_a_deadline_gives_what_is_known_and_says_so(scene: Scene, room: str) -> 
     scene.ask("f07", room)
     message = scene.until(scene.parent("f07", room), WRITING)
 
-    for held in scene.bot.worker._watch.held():
+    for held in scene.bot.worker._watch.leases():
         held.deadline = scene.bot.state.clock()  # it is brought forward: nobody waits a quarter of an hour
     expired = scene.until(message, "This is a part of the answer")
 

@@ -100,7 +100,7 @@ def test_an_edit_that_slack_does_too_late(stage: Stage, whose: str) -> None:
     with stage.bot() as first, stage.bot() as second:
         stage.alice.command(f"/diagnose {job}")
         stage.wait_for_words(job, "dgx-a03")  # its evidence: what comes next is the end
-        by = next(bot for bot in (first, second) if bool(bot.worker._watch.held()) == (whose == "the worker's"))
+        by = next(bot for bot in (first, second) if bool(bot.worker._watch.leases()) == (whose == "the worker's"))
         run = stage.run(job)
         assert run is not None
         stage.slack.faults.call("chat.update", "slow", seconds=3)

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pydantic import BaseModel, ValidationError
 
@@ -42,11 +42,11 @@ def check(settings: Settings, *, channel: str | None = None) -> int:
 
 def findings(settings: Settings, *, channel: str | None = None) -> Iterator[CheckResult]:
     """Everything, the parts first that all commands need."""
-    yield _jobs(settings)
+    yield _looked("job source", _jobs, settings)
     if settings.scheduler:  # most need none, and no word about it
-        yield _scheduler(settings)
-    yield _library(settings)
-    yield _model(settings)
+        yield _looked("scheduler", _scheduler, settings)
+    yield _looked("fault library", _library, settings)
+    yield _looked("language model", _model, settings)
     if not any(getattr(settings, name).get_secret_value() for name in _TOKENS):
         yield off("Slack", "No token is set: docs/how-to/slack.md has every click. firstfault demo needs none.")
         return
@@ -55,30 +55,28 @@ def findings(settings: Settings, *, channel: str | None = None) -> Iterator[Chec
     yield from slack_findings(settings, channel=channel)
 
 
-def _jobs(settings: Settings) -> CheckResult:
-    name = "job source"
+def _looked(name: str, look: Callable[[str, Settings], CheckResult], settings: Settings) -> CheckResult:
+    """The line of a part; whatever trouble it has is what is missing."""
     try:
-        source = open_source(settings.jobs, links=settings.follow_links)
-        ids = source.job_ids()
-        if not ids:
-            return missing(name, f"There are no jobs in {settings.jobs}. Set FIRSTFAULT_JOBS.")
-        last = source.manifest(ids[-1])
+        return look(name, settings)
     except FirstfaultError as trouble:
         return missing(name, trouble)
+
+
+def _jobs(name: str, settings: Settings) -> CheckResult:
+    source = open_source(settings.jobs, links=settings.follow_links)
+    ids = source.job_ids()
+    if not ids:
+        return missing(name, f"There are no jobs in {settings.jobs}. Set FIRSTFAULT_JOBS.")
+    last = source.manifest(ids[-1])
     return ok(name, f"{counted(len(ids), 'job')} in {settings.jobs}; {last.job_id} reads ({last.status})")
 
 
-def _scheduler(settings: Settings) -> CheckResult:
-    name = "scheduler"
-    try:
-        sample = _any_log(settings)
-        workers, threads = look_at_cluster(settings.scheduler, sample, insecure=settings.scheduler_insecure)
-    except FirstfaultError as trouble:
-        return missing(name, trouble)
-    sentence = (
-        f"{settings.scheduler}: {counted(workers, 'worker')} ({counted(threads, 'thread')}), same Firstfault and Python"
-    )
-    return ok(name, sentence + (f", and they read {sample.name}" if sample else ""))
+def _scheduler(name: str, settings: Settings) -> CheckResult:
+    sample = _any_log(settings)
+    workers, threads = look_at_cluster(settings.scheduler, sample, insecure=settings.scheduler_insecure)
+    there = f"{counted(workers, 'worker')} ({counted(threads, 'thread')}), same Firstfault and Python"
+    return ok(name, f"{settings.scheduler}: {there}" + (f", and they read {sample.name}" if sample else ""))
 
 
 def _any_log(settings: Settings) -> LogFile | None:
@@ -90,15 +88,10 @@ def _any_log(settings: Settings) -> LogFile | None:
         return None
 
 
-def _library(settings: Settings) -> CheckResult:
-    name = "fault library"
-    try:
-        with open_fault_library(settings) as library:
-            stats = library.stats()
-            approved = stats.by_status.get(PatternStatus.APPROVED, 0)
-            seeds = stats.by_origin.get(Origin.SEED, 0)
-    except FirstfaultError as trouble:
-        return missing(name, trouble)
+def _library(name: str, settings: Settings) -> CheckResult:
+    with open_fault_library(settings) as library:
+        stats = library.stats()
+    approved, seeds = stats.by_status.get(PatternStatus.APPROVED, 0), stats.by_origin.get(Origin.SEED, 0)
     own = sum(stats.by_origin.values()) - seeds
     sentence = f"{counted(approved, 'pattern')} in use ({seeds:,} public, {own:,} of your team) in {settings.library}"
     if not stats.writable:
@@ -110,15 +103,11 @@ class _Ready(BaseModel):
     ready: bool
 
 
-def _model(settings: Settings) -> CheckResult:
-    name = "language model"
-    try:
-        model = model_from(settings)
-        if model is None:
-            return off(name, "FIRSTFAULT_MODEL is not set: code writes the notes. Everything else works.")
-        return _asked(model, name)
-    except FirstfaultError as trouble:
-        return missing(name, trouble)
+def _model(name: str, settings: Settings) -> CheckResult:
+    model = model_from(settings)
+    if model is None:
+        return off(name, "FIRSTFAULT_MODEL is not set: code writes the notes. Everything else works.")
+    return _asked(model, name)
 
 
 def _asked(model: ChatModel, name: str) -> CheckResult:

@@ -90,10 +90,10 @@ class Checking:
         known = {node.name: node for node in self._wanted.nodes}
 
         def pair(number: int, nodes: tuple[str, str]) -> Pair:
-            one, other = known[nodes[0]], known[nodes[1]]
-            if "root" in check.needs and one.name not in self._as_root():
+            first, second = known[nodes[0]], known[nodes[1]]
+            if "root" in check.needs and first.name not in self._as_root():
                 return Pair(number, nodes, None, unknown=True)
-            outcome, _, _ = read_check(self._run(one, filled(check, one, peer=other), check.timeout_s), check)
+            outcome, _, _ = read_check(self._run(first, filled(check, first, peer=second), check.timeout_s), check)
             return Pair(number, nodes, 1.0 if outcome is CheckOutcome.PASSED else None, outcome is CheckOutcome.UNKNOWN)
 
         def rounds(number: int, pairs: Sequence[tuple[str, str]]) -> list[Pair]:

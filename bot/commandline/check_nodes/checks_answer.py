@@ -1,6 +1,5 @@
 """What ``firstfault check-nodes`` answers: what would run, or what it came to; as text and as JSON."""
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,6 +8,7 @@ from bot.commandline.check_nodes.node_checks import ALL_PAIRS, BITS, PAIRS, Chos
 from bot.commandline.check_nodes.node_file import fabrics_of
 from bot.commandline.check_nodes.run import filled
 from bot.commandline.check_nodes.verdicts import VERDICTS
+from bot.commandline.output import as_json
 from bot.text.harmless import harmless
 from core.checks.check_verdict import CheckOutcome, too_many
 from core.checks.links import Link
@@ -100,7 +100,7 @@ def json_of(wanted: NodeChecks, checks: Chosen, results: Results, links: Sequenc
         "links": [{"nodes": list(link.nodes), "says": link.says} for link in links],
         "shared_cause_likely": too_many(failed, len(wanted.nodes)),
     }
-    return json.dumps(document, indent=2) + "\n"
+    return as_json(document)
 
 
 def _with(

@@ -123,9 +123,8 @@ def each(function: Callable[[_S], _T], values: Sequence[_S], at_once: int = AT_O
         return list(pool.map(function, values))
 
 
-_PLAIN = re.compile(
-    r"[A-Za-z0-9_.:-]{1,253}"
-)  # of a name that becomes part of a word, which a command may take for more
+# Of a name that becomes part of a word, which a command may take for more.
+_PLAIN = re.compile(r"[A-Za-z0-9_.:-]{1,253}")
 PLACEHOLDERS = ("node", "address", "peer", "peer_address", "nodes", "addresses", "count")
 
 

@@ -2,20 +2,18 @@
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-
-from rich.console import Console
 
 from bot.commandline.flows.documents import to_document
 from bot.commandline.flows.follow import follow
 from bot.commandline.flows.terminal import print_flows
 from bot.commandline.flows.trace import to_trace
-from bot.commandline.output import check_writable, patient_reader, write
+from bot.commandline.output import check_writable, patient_reader, printed, write
 from bot.fetch.cluster import judges
 from bot.report.json_document import to_json
 from core.errors import UnreadableFlows
 from core.flows.analyse import analyse
-from core.flows.answer import FlowsAnswer
 from core.flows.table import table_from
 from core.flows.topology import Topology
 from core.safe_import import elsewhere
@@ -66,7 +64,7 @@ def flows(
         write(forms.perfetto, to_trace(answer))
         sys.stderr.write(f"Trace: {forms.perfetto}, for https://ui.perfetto.dev\n")
     with patient_reader() as reader:
-        sys.stdout.write(to_json(to_document(answer)) if forms.json else _text(answer))
+        sys.stdout.write(to_json(to_document(answer)) if forms.json else printed(partial(print_flows, answer)))
     return reader.exit_code or (ANSWERED if answer.jobs else INCONCLUSIVE)
 
 
@@ -75,11 +73,3 @@ def followed(folder: Path, topology: Path | None, forms: Forms, window: float, e
     if forms.html is not None or forms.perfetto is not None:
         raise UnreadableFlows("--follow writes no page and no trace", "Ask for one of a single file.")
     return follow(folder, topology, seconds=window, every=every, json=forms.json)
-
-
-def _text(answer: FlowsAnswer) -> str:
-    """The answer as wide and as coloured as standard output is."""
-    console = Console()
-    with console.capture() as capture:
-        print_flows(answer, console)
-    return capture.get()

@@ -1,20 +1,26 @@
-"""The JSON of a capture's answer, ``firstfault.flows/1``: its fields are the contract (docs/how-to/flows.md).
+"""The JSON of a capture's answer, ``firstfault.flows/1``, and of an alarm of ``--follow``: fields are the contract.
 
-The same answer gives the same bytes: fields in a fixed order, times in microseconds of a second, ASCII only.
+docs/how-to/flows.md has them. The same answer gives the same bytes: fields in a fixed order, times in microseconds of a
+second, ASCII only.
 """
 
-from collections.abc import Mapping
+from dataclasses import fields
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, PlainSerializer
+from pydantic import AliasPath, Field, PlainSerializer
 
-from bot.report.json_document import Document, Number
-from bot.text.harmless import storable
-from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer, Subject
+from bot.report.json_document import Document, Name, Number, made_by
+from core.flows.alarms import Alarm
+from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer
 
 SCHEMA: Final = "firstfault.flows/1"
+ALARM_SCHEMA: Final = "firstfault.flow-alarm/1"
 
-Seconds = Annotated[float, PlainSerializer(lambda value: round(value, 6), return_type=float)]
+Seconds = Annotated[
+    float,
+    made_by(lambda microseconds: microseconds / 1e6),
+    PlainSerializer(lambda value: round(value, 6), return_type=float),
+]
 
 
 class ParallelismDocument(Document):
@@ -30,14 +36,14 @@ class FlowGroupDocument(Document):
 
     id: str
     kind: Literal["dp", "pp", "ep", "emb", "tp"]
-    nics: tuple[str, ...]
+    nics: tuple[Name, ...]
 
 
 class PairDocument(Document):
     """Two NICs with a connection of their own, and what for."""
 
-    a: str
-    b: str
+    a: Name
+    b: Name
     kind: Literal["dp", "pp", "ep", "emb", "tp"]
 
 
@@ -54,8 +60,8 @@ class JobDocument(Document):
     """A training job. ``period`` is its median step in seconds, null when no steps are seen."""
 
     id: str
-    nics: tuple[str, ...]
-    servers: tuple[str, ...]
+    nics: tuple[Name, ...]
+    servers: tuple[Name, ...]
     period: Seconds | None
     parallelism: ParallelismDocument
     groups: tuple[FlowGroupDocument, ...]
@@ -85,24 +91,24 @@ class FindingDocument(Document):
     start: Seconds
     end: Seconds
     score: Number = Field(description="higher is more anomalous")
-    because: str
-    evidence: dict[str, Number | str]
+    because: Name
+    evidence: dict[str, Number | Name]
 
 
 class SkippedFlowDocument(Document):
     """What could not be told, and why."""
 
     step: str
-    reason: str
+    reason: Name
 
 
 class RecordsDocument(Document):
     """What was read: records, those that could not be used, those that came twice, and who exported them."""
 
-    read: int
+    read: int = Field(validation_alias="records")
     left_out: int
     copies: int
-    exporters: tuple[str, ...]
+    exporters: tuple[Name, ...]
 
 
 class FlowsDocument(Document):
@@ -116,63 +122,57 @@ class FlowsDocument(Document):
     records: RecordsDocument
 
 
+class AlarmDocument(Document):
+    """That something is slow or stopped, or that it is over. Times are seconds since 1970, by the records."""
+
+    schema_: Literal["firstfault.flow-alarm/1"] = Field(ALARM_SCHEMA, alias="schema")
+    state: Literal["raised", "over"]
+    at: Seconds
+    since: Seconds
+    nics: tuple[Name, ...] = Field(validation_alias=AliasPath("job", "nics"), description="of the job")
+    servers: tuple[Name, ...] = Field(validation_alias=AliasPath("job", "servers"))
+    kind: str = Field(validation_alias=AliasPath("finding", "kind"))
+    subject: SubjectDocument | None = Field(validation_alias=AliasPath("finding", "subject"))
+    score: Number = Field(validation_alias=AliasPath("finding", "score"))
+    because: Name = Field(validation_alias=AliasPath("finding", "because"))
+
+
+def alarm_document(alarm: Alarm) -> AlarmDocument:
+    """An alarm as other programs read it, an object a line."""
+    return AlarmDocument.model_validate(alarm)
+
+
 def to_document(answer: FlowsAnswer) -> FlowsDocument:
     """The answer as other programs read it."""
     found = [(job.id, finding) for job in answer.jobs for finding in job.findings]
-    return FlowsDocument(
-        schema_=SCHEMA,
-        span=(answer.span[0] / 1e6, answer.span[1] / 1e6),
-        jobs=tuple(map(_job, answer.jobs)),
-        findings=tuple(_finding(f"F{number}", job, finding) for number, (job, finding) in enumerate(found, start=1)),
-        skipped=tuple(SkippedFlowDocument(step=skip.step, reason=storable(skip.reason)) for skip in answer.skipped),
-        records=RecordsDocument(
-            read=answer.records,
-            left_out=answer.left_out,
-            copies=answer.copies,
-            exporters=tuple(map(storable, answer.exporters)),
-        ),
+    return FlowsDocument.model_validate(
+        {
+            "span": answer.span,
+            "jobs": [_job(job) for job in answer.jobs],
+            "findings": [_finding(f"F{number}", job, finding) for number, (job, finding) in enumerate(found, start=1)],
+            "skipped": answer.skipped,
+            "records": answer,
+        }
     )
 
 
-def _job(job: JobAnswer) -> JobDocument:
-    start, end = (job.timeline.start / 1e6).tolist(), (job.timeline.end / 1e6).tolist()
-    return JobDocument(
-        id=job.id,
-        nics=tuple(map(storable, job.nics)),
-        servers=tuple(map(storable, job.servers)),
-        period=job.timeline.period / 1e6 if end else None,
-        parallelism=ParallelismDocument(dp=job.dp, pp=job.pp, tp=job.tp),
-        groups=tuple(
-            FlowGroupDocument(id=group.id, kind=group.kind, nics=tuple(map(storable, group.nics)))
-            for group in job.groups
-        ),
-        pairs=tuple(PairDocument(a=storable(a), b=storable(b), kind=kind) for a, b, kind in job.pairs),
-        steps=tuple(
-            StepDocument(index=index, start=begin, end=over, duration=over - begin)
-            for index, (begin, over) in enumerate(zip(start, end, strict=True))
-        ),
-    )
+def _job(job: JobAnswer) -> dict[str, object]:
+    spans = zip(job.timeline.start.tolist(), job.timeline.end.tolist(), strict=True)
+    return {
+        "id": job.id,
+        "nics": job.nics,
+        "servers": job.servers,
+        "period": job.timeline.period if len(job.timeline) else None,
+        "parallelism": job,
+        "groups": job.groups,
+        "pairs": [{"a": a, "b": b, "kind": kind} for a, b, kind in job.pairs],
+        "steps": [
+            {"index": index, "start": start, "end": end, "duration": end - start}
+            for index, (start, end) in enumerate(spans)
+        ],
+    }
 
 
-def _finding(name: str, job: str, finding: FlowFinding) -> FindingDocument:
-    return FindingDocument(
-        id=name,
-        job=job,
-        kind=finding.kind,
-        subject=subject_document(finding.subject),
-        steps=finding.steps,
-        start=finding.start / 1e6,
-        end=finding.end / 1e6,
-        score=finding.score,
-        because=storable(finding.because),
-        evidence=_evidence(finding.evidence),
-    )
-
-
-def subject_document(who: Subject | None) -> SubjectDocument | None:
-    """Who a finding points at, as other programs read it."""
-    return SubjectDocument(nic=who.nic, server=who.server, group=who.group, switch=who.switch) if who else None
-
-
-def _evidence(evidence: Mapping[str, float | str]) -> dict[str, float | str]:
-    return {name: storable(value) if isinstance(value, str) else value for name, value in evidence.items()}
+def _finding(name: str, job: str, finding: FlowFinding) -> dict[str, object]:
+    of_finding = {field.name: getattr(finding, field.name) for field in fields(finding)}
+    return {**of_finding, "id": name, "job": job}

@@ -132,8 +132,8 @@ def _switches(topology: Topology, at: dict[str, float]) -> dict[str, tuple[float
             below.setdefault(topology.leaf[nic], []).append(x)
     places = {leaf: (sum(xs) / len(xs), _LEVELS["leaf"]) for leaf, xs in below.items()}
     upper: dict[str, set[str]] = {}
-    for one, other in topology.trunks:
-        for near, far in ((one, other), (other, one)):
+    for end, opposite in topology.trunks:
+        for near, far in ((end, opposite), (opposite, end)):
             if near in below and far not in below:
                 upper.setdefault(far, set()).add(near)
     span = len(at) - 1
@@ -145,9 +145,9 @@ def _switches(topology: Topology, at: dict[str, float]) -> dict[str, tuple[float
 def _links(axes: Axes, topology: Topology, at: dict[str, float], places: dict[str, tuple[float, float]]) -> None:
     ends = {nic: (x, _LEVELS["nic"]) for nic, x in at.items()} | places
     pairs = [*sorted(topology.leaf.items()), *sorted(topology.trunks)]
-    for one, other in pairs:
-        if one in ends and other in ends:
-            axes.plot(*zip(ends[one], ends[other], strict=True), color=PALETTE["rule"], linewidth=1, zorder=0)
+    for end, opposite in pairs:
+        if end in ends and opposite in ends:
+            axes.plot(*zip(ends[end], ends[opposite], strict=True), color=PALETTE["rule"], linewidth=1, zorder=0)
 
 
 def _label(axes: Axes, where: tuple[float, float], name: str, *, guilty: bool) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bot.commandline.flows.terminal import KINDS, who
+from bot.report.trace import name_event
 from bot.text.harmless import storable
 from core.flows.answer import FlowsAnswer, JobAnswer
 
@@ -22,9 +23,9 @@ def to_trace(answer: FlowsAnswer) -> str:
 
 def _job(job: JobAnswer, process: int) -> Iterator[dict[str, Any]]:
     names = ["steps", "findings", *(lane.name for lane in job.lanes)]
-    yield _name("process_name", process, 0, f"{job.id}, {len(job.nics)} NICs")
+    yield name_event("process_name", process, 0, f"{job.id}, {len(job.nics)} NICs")
     for thread, name in enumerate(names, start=1):
-        yield _name("thread_name", process, thread, storable(name))
+        yield name_event("thread_name", process, thread, name)
         yield {"ph": "M", "name": "thread_sort_index", "pid": process, "tid": thread, "args": {"sort_index": thread}}
     spans = zip(job.timeline.start.tolist(), job.timeline.end.tolist(), strict=True)
     for number, (start, end) in enumerate(spans):
@@ -36,10 +37,6 @@ def _job(job: JobAnswer, process: int) -> Iterator[dict[str, Any]]:
     for thread, lane in enumerate(job.lanes, start=_LANES):
         for start, end, size in lane.transfers.tolist():
             yield _event(process, thread, lane.group, (start, end), {"bytes": size})
-
-
-def _name(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
 
 
 def _event(process: int, thread: int, name: str, span: tuple[int, int], args: dict[str, Any]) -> dict[str, Any]:

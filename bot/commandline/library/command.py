@@ -1,14 +1,13 @@
 """What ``firstfault library`` does once its words are understood; loaded only when one of its commands runs."""
 
 import getpass
-import json as jsonlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bot.commandline.library.terminal import changes, hits, numbers, page, table
-from bot.commandline.output import patient_reader
+from bot.commandline.output import as_json, say
 from bot.fetch.jobs import Request
 from bot.investigate import investigate
 from bot.library.session import open_fault_library
@@ -43,14 +42,14 @@ def search(words: str, *, limit: int, json: bool) -> int:
         {"pattern": item.entry.id, "score": item.score, "because": item.because, "title": item.entry.pattern.title}
         for item in found
     ]
-    return _say(_as_json(rows) if json else hits(found)) or (DONE if found else NOTHING)
+    return say(as_json(rows) if json else hits(found)) or (DONE if found else NOTHING)
 
 
 def list_patterns(*, status: str | None, seeds: bool, json: bool) -> int:
     """All patterns of a status."""
     with open_fault_library(load_settings()) as library:
         entries = [entry for entry in library.entries(*_statuses(status)) if seeds or entry.origin is not Origin.SEED]
-    return _say(_as_json([_row(entry) for entry in entries]) if json else table(entries))
+    return say(as_json([_row(entry) for entry in entries]) if json else table(entries))
 
 
 def show(pattern: str, *, toml: bool) -> int:
@@ -58,14 +57,14 @@ def show(pattern: str, *, toml: bool) -> int:
     with open_fault_library(load_settings()) as library:
         entry = library.entry(pattern)
         joined = [other.id for other in library.entries(Status.SUPERSEDED) if other.superseded_by == entry.id]
-    return _say(write_entry(entry) if toml else page(entry, joined))
+    return say(write_entry(entry) if toml else page(entry, joined))
 
 
 def versions(pattern: str) -> int:
     """What each version of a pattern changed."""
     with open_fault_library(load_settings()) as library:
         entry, patterns = library.entry(pattern), library.versions(pattern)
-    return _say(changes(entry, patterns))
+    return say(changes(entry, patterns))
 
 
 def draft(job: str, jobs: str | None) -> int:
@@ -76,14 +75,14 @@ def draft(job: str, jobs: str | None) -> int:
             f"The diagnosis of {harmless(job, 120)} shows no event and no suspect: there is nothing to know it by.",
             "firstfault diagnose says what is missing.",
         )
-    return _say(write_pattern(pattern_of(answer.diagnosis)))
+    return say(write_pattern(pattern_of(answer.diagnosis)))
 
 
 def import_paths(paths: Sequence[Path], *, approve: bool, dry_run: bool, who: str | None) -> int:
     """Take in every file of these paths, or none of them."""
     entries = _read(paths)
     if dry_run:
-        return _say(f"{len(entries)} {_patterns(entries)} read, no mistake.\n")
+        return say(f"{len(entries)} {_patterns(entries)} read, no mistake.\n")
     settings, name = load_settings(), _who(who)
     refused: list[FirstfaultError] = []
     with open_fault_library(settings) as library:
@@ -110,7 +109,7 @@ def export(folder: Path, *, seeds: bool) -> int:
         raise BadSettings(
             f"Cannot write to {harmless(str(folder), 300)}: {reason}", "Choose a folder that can be written."
         ) from error
-    return _say(f"{len(entries)} {_patterns(entries)} written to {harmless(str(folder), 300)}\n")
+    return say(f"{len(entries)} {_patterns(entries)} written to {harmless(str(folder), 300)}\n")
 
 
 def approve(pattern: str, *, who: str | None, why: str, how: str) -> int:
@@ -128,7 +127,7 @@ def approve(pattern: str, *, who: str | None, why: str, how: str) -> int:
         if entry.pattern.confirmation
         else f"How was it confirmed? firstfault library approve {entry.id} --how TEXT\n"
     )
-    return _say(f"{entry.id} is confirmed{'' if new else ' already'}{harmless(by, 120)}.\n{ask}{offer}")
+    return say(f"{entry.id} is confirmed{'' if new else ' already'}{harmless(by, 120)}.\n{ask}{offer}")
 
 
 def answer(pattern: str, job: str, *, right: bool | None, who: str | None) -> int:
@@ -138,16 +137,14 @@ def answer(pattern: str, job: str, *, right: bool | None, who: str | None) -> in
         new = library.answer(pattern, job, verdict, who=_who(who))
         now = library.answers().get(pattern, Answers())
     sentence = f"{pattern}: {verdict} ({harmless(job, 120)}){'' if new else ', as you said before'}."
-    return _say(f"{sentence} So far {now.right} right, {now.wrong} wrong.\n")
+    return say(f"{sentence} So far {now.right} right, {now.wrong} wrong.\n")
 
 
 def check(paths: Sequence[Path]) -> int:
     """Read every file of these paths; what is wrong with them, a line each."""
     entries = _read(paths)
     faults = list(faults_of(entries))
-    _say(
-        "".join(f"{harmless(fault, 300)}\n" for fault in faults) or f"{len(entries)} {_patterns(entries)}, no fault.\n"
-    )
+    say("".join(f"{harmless(fault, 300)}\n" for fault in faults) or f"{len(entries)} {_patterns(entries)}, no fault.\n")
     return NOTHING if faults else DONE
 
 
@@ -159,14 +156,14 @@ def merge(draft: str, into: str, *, who: str | None, why: str) -> int:
             library.supersede(draft, into, who=_who(who), why=why, revision=entry.revision)
         else:
             library.merge(draft, into, who=_who(who), why=why, revision=entry.revision)
-    return _say(f"{draft} is merged into {into}.\n")
+    return say(f"{draft} is merged into {into}.\n")
 
 
 def retire(pattern: str, *, who: str | None, why: str) -> int:
     """Take a pattern out of use."""
     with open_fault_library(load_settings()) as library:
         entry = library.retire(pattern, who=_who(who), why=why, revision=library.entry(pattern).revision)
-    return _say(f"{entry.id} is retired.\n")
+    return say(f"{entry.id} is retired.\n")
 
 
 def stats(*, json: bool) -> int:
@@ -184,7 +181,7 @@ def stats(*, json: bool) -> int:
         "bytes": counts.bytes,
         "writable": counts.writable,
     }
-    return _say(_as_json(fields) if json else numbers(counts))
+    return say(as_json(fields) if json else numbers(counts))
 
 
 def _take(library: Library, entry: Entry, *, approve: bool, who: str) -> str:
@@ -267,13 +264,3 @@ def _row(entry: Entry) -> dict[str, object]:
 
 def _patterns(entries: Sequence[Entry]) -> str:
     return "pattern" if len(entries) == 1 else "patterns"
-
-
-def _as_json(value: object) -> str:
-    return jsonlib.dumps(value, indent=2) + "\n"
-
-
-def _say(text: str) -> int:
-    with patient_reader() as reader:
-        sys.stdout.write(storable(text))
-    return reader.exit_code

@@ -1,15 +1,14 @@
 """``firstfault library report``: what the known faults cost, and what of the library a person should look at."""
 
-import json as jsonlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from bot.commandline.output import patient_reader
+from bot.commandline.output import as_json, say
 from bot.fetch.attempts import manifests_of
 from bot.library.session import now, open_fault_library
 from bot.settings import load_settings
-from bot.text.harmless import harmless, storable
+from bot.text.harmless import harmless
 from bot.text.wording import counted, names
 from core.errors import FirstfaultError
 from core.job import Manifest
@@ -30,14 +29,7 @@ def report(jobs: str | None, *, json: bool) -> int:
         sys.stderr.write(f"Without node-hours: {trouble.message}\n")
     with open_fault_library(settings) as library:
         team_account = account(library.entries(), now=now(), node_hours=node_hours(manifests))
-    text = (
-        jsonlib.dumps(document(team_account), indent=2) + "\n"
-        if json
-        else "".join(f"{line}\n" for line in lines(team_account))
-    )
-    with patient_reader() as reader:
-        sys.stdout.write(storable(text))
-    return reader.exit_code
+    return say(as_json(document(team_account)) if json else "".join(f"{line}\n" for line in lines(team_account)))
 
 
 def node_hours(manifests: Sequence[Manifest]) -> Mapping[str, float]:
@@ -50,7 +42,7 @@ def node_hours(manifests: Sequence[Manifest]) -> Mapping[str, float]:
 
 
 def document(team_account: Account) -> dict[str, object]:
-    """All of it, for programs."""
+    """The account of the library as a JSON object, for programs."""
     return {
         "costs": [
             {"pattern": cost.entry.id, "jobs": cost.jobs, "node_hours": cost.node_hours} for cost in team_account.costs
@@ -58,8 +50,8 @@ def document(team_account: Account) -> dict[str, object]:
         "returned": [{"pattern": entry.id, "jobs": jobs} for entry, jobs in team_account.returned],
         "never_seen": [entry.id for entry in team_account.silent],
         "not_seen_for_a_year": [entry.id for entry in team_account.old],
-        "conflicts": [[one.id, other.id] for one, other in team_account.conflicts],
-        "nearly_the_same": [[one.id, other.id] for one, other in team_account.twins],
+        "conflicts": [[first.id, second.id] for first, second in team_account.conflicts],
+        "nearly_the_same": [[first.id, second.id] for first, second in team_account.twins],
     }
 
 
@@ -81,11 +73,11 @@ def lines(team_account: Account) -> Iterator[str]:
         ),
         (
             "The same events and another cause; one of them is wrong, or too wide",
-            [f"{one.id} and {other.id}" for one, other in team_account.conflicts],
+            [f"{first.id} and {second.id}" for first, second in team_account.conflicts],
         ),
         (
             "Nearly the same; to make one of them: firstfault library merge PATTERN INTO",
-            [f"{one.id} and {other.id}" for one, other in team_account.twins],
+            [f"{first.id} and {second.id}" for first, second in team_account.twins],
         ),
     )
     if not any(found for _, found in parts):

@@ -20,7 +20,7 @@ def answered(state: State) -> Run:
     assert state.runs.leases.claim("w1") == run.id
     state.runs.save_answer(run.id, "w1", answer("f07"))
     state.runs.leases.conclude(run.id, "w1", Status.DONE)
-    state.runs.leases.told(run.id, "w1")
+    state.runs.leases.mark_told(run.id, "w1")
     state.threads.own("T1", "C1", "1.0", run.id)
     return run
 

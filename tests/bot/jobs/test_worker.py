@@ -88,7 +88,7 @@ def test_health_comes_from_living_threads(state: State, tmp_path: Path, recorder
     with working(state, tmp_path, recorder) as worker:
         recorder.first("answered")
         assert worker.healthy()
-        assert [lease.id for lease in worker._watch.held()] == [run.id]
+        assert [lease.id for lease in worker._watch.leases()] == [run.id]
         worker.stop(0)
         assert not worker.healthy()
 
@@ -245,5 +245,5 @@ def test_a_row_that_another_slot_has_claimed_is_lost(state: State) -> None:
         with watch.hold("r-1", state.runs.leases) as before:
             after = second.enter_context(watch.hold("r-1", state.runs.leases))
             assert (before.why, after.why) == (EndReason.LOST, None)
-        assert watch.held() == (after,)
-    assert watch.held() == ()
+        assert watch.leases() == (after,)
+    assert watch.leases() == ()

@@ -75,7 +75,7 @@ def test_a_lease_that_ran_out_goes_to_another(state: State, clock: Hands) -> Non
     assert not state.runs.leases.renew(run.id, "w1")
     assert not state.runs.leases.conclude(run.id, "w1", Status.DONE)
     assert not state.runs.leases.hand_back(run.id, "w1", counted=True)
-    assert not state.runs.leases.told(run.id, "w1")
+    assert not state.runs.leases.mark_told(run.id, "w1")
 
 
 def test_dead_workers_are_not_counted(state: State, clock: Hands) -> None:
@@ -128,7 +128,7 @@ def test_what_nobody_told_is_told_by_another(state: State, clock: Hands) -> None
 
     assert state.runs.leases.claim("w2") is None
     assert state.runs.leases.claim_telling("w2") == run.id
-    assert state.runs.leases.told(run.id, "w2")
+    assert state.runs.leases.mark_told(run.id, "w2")
     clock.forward(days=1)
     assert state.runs.leases.claim_telling("w3") is None
 

@@ -20,7 +20,7 @@ def finish(state: State, run: Run, status: Status = Status.DONE) -> None:
     assert state.runs.leases.claim("w1") == run.id
     state.runs.save_answer(run.id, "w1", ANSWER)
     state.runs.leases.conclude(run.id, "w1", status, Failure("no") if status is Status.FAILED else None)
-    state.runs.leases.told(run.id, "w1")
+    state.runs.leases.mark_told(run.id, "w1")
 
 
 def test_a_run_has_a_short_id_and_waits(state: State, clock: Hands) -> None:

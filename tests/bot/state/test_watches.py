@@ -113,7 +113,7 @@ def test_what_was_told_is_not_told_again(state: State, watch: Watch) -> None:
     state.watches.note(found(watch, "hung"))
     ((_, finding),) = state.watches.untold()
 
-    state.watches.told(finding)
+    state.watches.mark_told(finding)
 
     assert state.watches.untold() == ()
 

@@ -132,6 +132,6 @@ def place_in_the_queue(stage: Stage) -> None:
 def deadline(stage: Stage) -> None:
     """The deadline is brought forward once there is a part to show: how fast a machine diagnoses is not the matter."""
     with thinking(stage, "deadline") as (scene, message):
-        for lease in scene.bot.worker._watch.held():
+        for lease in scene.bot.worker._watch.leases():
             lease.deadline = scene.bot.state.clock()
         assert "Look at" in scene.until(message, "*This is a part of the answer*").text

@@ -66,7 +66,7 @@ def serve(wanted: dict) -> dict:
 
 
 def join(wanted: dict) -> dict:
-    """The second of two."""
+    """The gather of the second of two nodes, which finds the first at its address."""
     import torch.distributed as dist  # noqa: PLC0415
 
     limit = timedelta(seconds=wanted["seconds"])
