@@ -14,10 +14,11 @@ from pathlib import Path
 
 from benchmarks.quality.__main__ import LAB, OTHER, SETS, labelled_jobs
 from benchmarks.quality.recall_asked import ASKED, rows
+from benchmarks.quality.recall_calibration import calibration_error
 from benchmarks.quality.recall_cases import RecallCase, read_cases
 from benchmarks.quality.recall_fit import blind_cases
 from benchmarks.quality.recall_likeness import CROSS_CHOSEN, SetTally, cosines_of, cross_chosen
-from benchmarks.quality.recall_taught import Ask, LibraryAnswer, calibration_error, joined, taught
+from benchmarks.quality.recall_taught import Ask, LibraryAnswer, joined, taught
 from benchmarks.quality.report import NoMarkers, write
 from bot.fetch.cache import FolderCache
 from bot.library.session import known_faults
