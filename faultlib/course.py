@@ -43,7 +43,9 @@ _NO_END = re.compile(
     r"did not answer the order|did not end when told|had to be killed|stopped when told to|could not be read"
     r"|never came to “[^”]{0,200}most recent call first"  # it was asked for its stack
 )
-_NO_ANSWER = re.compile(r"did not answer|had no end reported")  # of a machine that lost its power no end is reported either
+_NO_ANSWER = re.compile(
+    r"did not answer|had no end reported"
+)  # of a machine that lost its power no end is reported either
 _ASTRAY = re.compile(r"goes to \S+, \d+ of|which is no node of the job")
 _LEFT = re.compile(r"ended with exit code 0;|had ended without an error")
 _SIGKILL = re.compile(r"ended with signal 9|SIGKILL")
@@ -106,20 +108,18 @@ def activity_of(reasons: Sequence[str]) -> Activity | None:
 
 
 def _by_signs(signs: str, cause: str) -> Course | None:
-    """What the signs of the suspect tell by themselves."""
-    if _ASTRAY.search(signs):
-        return Course.ASTRAY
-    if "its launcher hung" in cause:
-        return Course.CUT_OFF
-    if "again and again" in cause:
-        return Course.AGAIN
-    if _NO_END.search(signs):
-        return Course.FROZEN
-    if _NO_ANSWER.search(signs):
-        return Course.FROZEN if _SIGKILL.search(signs) else Course.SILENT
-    if _LEFT.search(signs) or _LEFT.search(cause):
-        return Course.LEFT
-    return Course.STUCK if _STANDS.search(signs) else None
+    """What the signs of the suspect tell by themselves, the first of these that holds."""
+    no_answer = bool(_NO_ANSWER.search(signs))
+    told = (
+        (Course.ASTRAY, _ASTRAY.search(signs)),
+        (Course.CUT_OFF, "its launcher hung" in cause),
+        (Course.AGAIN, "again and again" in cause),
+        (Course.FROZEN, _NO_END.search(signs) or (no_answer and _SIGKILL.search(signs))),
+        (Course.SILENT, no_answer),
+        (Course.LEFT, _LEFT.search(signs) or _LEFT.search(cause)),
+        (Course.STUCK, _STANDS.search(signs)),
+    )
+    return next((course for course, holds in told if holds), None)
 
 
 def _of_a_silent_one(diagnosis: Diagnosis, signs: str) -> Course:

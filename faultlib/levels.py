@@ -1,8 +1,8 @@
 """How far a job and a pattern agree in what is the core of the fault, and how often such an answer was right.
 
 The core is compared first and alone: the trace that leads, or the way in which the job went. All else, such as words,
-stage and who stood apart, only orders patterns that agree equally far. ``score.toml`` holds how likely an answer of each
-level is right, fitted on labelled jobs; ``python -m benchmarks.quality.recall_fit`` fits anew.
+stage and who stood apart, only orders patterns that agree equally far. ``score.toml`` holds how likely an answer of
+each level is right, fitted on labelled jobs; ``python -m benchmarks.quality.recall_fit`` fits anew.
 """
 
 import math
@@ -76,7 +76,9 @@ _ELSEWHERE = {
     Level.KIND: Level.BROAD,
 }
 # A trace says what broke; jobs of the other levels only went alike.
-CAUSES = frozenset({Level.MESSAGE, Level.ERROR, Level.BROAD, Level.ABOUT, Level.BROKEN, *_ELSEWHERE, *_ELSEWHERE.values()})
+CAUSES = frozenset(
+    {Level.MESSAGE, Level.ERROR, Level.BROAD, Level.ABOUT, Level.BROKEN, *_ELSEWHERE, *_ELSEWHERE.values()}
+)
 _CORE = (Part.CAUSE, Part.SYMPTOM)
 
 
@@ -178,14 +180,8 @@ def read_score(text: str) -> Score:
 
 def _level(here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
     """How far two cores agree: first by what traces say, then by how the jobs went."""
-    if _both(here, there, Aspect.WORDS):
-        return Level.WORDS
-    if meanings := _both(here, there, Aspect.MEANS):
-        known_wordings = min(_wordings().get(meaning, 0) for meaning in meanings)
-        wide = Level.BROKEN if meanings <= _of_machines() else Level.BROAD
-        return Level.CAUSE if known_wordings <= NARROW else Level.KIND if known_wordings <= BROAD else wide
-    if _about(here) & _about(there):
-        return Level.ABOUT
+    if said := _level_of_cause(here, there):
+        return said
     if courses := _courses(here, there):
         return _level_of_course(courses, here, there)
     finding = texts(here, Aspect.FINDING)
@@ -195,6 +191,17 @@ def _level(here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
     if found is Finding.RAISED:
         return Level.ERROR if _both(here, there, Aspect.RAISED) else None
     return _level_of_ending(found, here, there)
+
+
+def _level_of_cause(here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
+    """How far what traces say, or the numbers of the job, is the same cause."""
+    if _both(here, there, Aspect.WORDS):
+        return Level.WORDS
+    if meanings := _both(here, there, Aspect.MEANS):
+        known_wordings = min(_wordings().get(meaning, 0) for meaning in meanings)
+        wide = Level.BROKEN if meanings <= _of_machines() else Level.BROAD
+        return Level.CAUSE if known_wordings <= NARROW else Level.KIND if known_wordings <= BROAD else wide
+    return Level.ABOUT if _about(here) & _about(there) else None
 
 
 def _courses(here: Sequence[Trait], there: Sequence[Trait]) -> frozenset[str]:

@@ -36,7 +36,8 @@ _ABOUT = (
         re.compile(
             r"\b(?:unknown|unrecogni[sz]ed|unsupported|unused|ambiguous|unexpected|invalid)\b[\w -]{0,40}"
             r"\b(?:option|argument|parameter|key|flag|setting|variant)s?\b"
-            r"|\b(?:option|argument|parameter|flag|setting)s?\b[\w ]{0,30}\b(?:unknown|not used|not recogni[sz]ed|invalid)\b"
+            r"|\b(?:option|argument|parameter|flag|setting)s?\b[\w ]{0,30}"
+            r"\b(?:unknown|not used|not recogni[sz]ed|invalid)\b"
             r"|\bregistered under\b|\bdid you mean\b|(?<![a-z])(?:cfg|config)(?![a-z])|(?<![a-z])configerror\b",
             re.IGNORECASE,
         ),

@@ -111,7 +111,7 @@ def as_text(answers: Sequence[FirstAnswer], often: Iterable[FirstAnswer]) -> str
     base, weights = _weights(answers)
     right = _jobs(answer for answer in often if is_sure(answer.level, answer.backed))
     lines = [
-        "# How likely the first answer of a team's library is right: log odds, fitted by benchmarks.quality.recall_fit.",
+        "# How likely the first answer of a team's library is right: log odds (benchmarks.quality.recall_fit).",
         f"base = {base:.3f}",
         "# Jobs that were told a pattern of which several jobs have the same message, and no other's: right, all.",
         f"sure = [{sum(right.values()):.1f}, {len(right)}]",
@@ -239,9 +239,7 @@ def _shown(
     return frozenset(row for rows in met for row in (rows if joined else [int(draw.choice(rows))]))
 
 
-def _first(
-    who: tuple[str, str], causes: Sequence[str], row: int, agreeing: Mapping[int, Agreement]
-) -> FirstAnswer:
+def _first(who: tuple[str, str], causes: Sequence[str], row: int, agreeing: Mapping[int, Agreement]) -> FirstAnswer:
     """What a job is told first of the jobs that a library knows, as ``faultlib.likely_patterns.shares`` orders them."""
     level = min((how.order, how.level) for how in agreeing.values())[1]
     jobs, likeness = Counter[str](), dict[str, float]()

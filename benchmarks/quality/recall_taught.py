@@ -6,7 +6,7 @@ the words of several labellers for the same cause put together.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from benchmarks.quality.recall_calibration import Told
 from benchmarks.quality.recall_cases import RecallCase
@@ -161,9 +161,7 @@ def taught(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) 
     first = [_first(ask(case, [teacher.entry]), teacher.entry.id) for teacher, case in pairs]
     faults = [found for found, (teacher, _) in zip(first, pairs, strict=True) if was_at_fault(teacher)]
     counted = _counted(chosen, ask, {cause: jobs[:1] for cause, jobs in _by_cause(failed).items()})
-    return replace(
-        counted, pairs=len(pairs), pair_first=sum(first), fault_pairs=len(faults), fault_first=sum(faults)
-    )
+    return replace(counted, pairs=len(pairs), pair_first=sum(first), fault_pairs=len(faults), fault_first=sum(faults))
 
 
 def joined(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) -> Taught:
@@ -201,6 +199,14 @@ def _counted(chosen: Sequence[RecallCase], ask: Ask, library: Mapping[str, Seque
         good_told=sum(bool(_team(ask(case, every), causes)) for case in good),
         likely=tuple(Told(answer.likely, right) for right, answer in judged),
     )
+
+
+def in_all(counts: Iterable[Taught]) -> Taught:
+    """The counts of several teams, each with a library of its own."""
+    every = list(counts)
+    names = [field.name for field in fields(Taught) if field.name != "likely"]
+    sums = {name: sum(getattr(one, name) for one in every) for name in names}
+    return Taught(**sums, likely=tuple(told for one in every for told in one.likely))
 
 
 def entries_of_pattern(jobs: Sequence[RecallCase]) -> list[Entry]:
