@@ -21,7 +21,7 @@ _CAUSES = (
     (GREW, re.compile(r" grew without end$")),
 )
 _TURNED = "the loss rose again"
-# What unknown errors are about, by words of any program. Of pairs of labelled jobs that share one of these 75 of 98
+# What unknown errors are about, by words of any program. Of pairs of labelled jobs that share one of these 78 of 98
 # (numbers) and 144 of 263 (settings) had the same cause; data, shapes and files were right in one of three and less,
 # so they are not here (docs/LOG.md).
 _ABOUT = (
