@@ -20,7 +20,7 @@ class Course(StrEnum):
 
     KILLED = "a process was killed or gone at once"
     FROZEN = "a process did not end when it was told to"
-    SILENT = "a process did not answer any more"  # of patterns of before the two were told apart it is all that is known
+    SILENT = "a process did not answer any more"  # also in older patterns, which do not tell it from a frozen one
     LEFT = "a process had ended without an error before the others"
     STUCK = "a process stood in its own work"
     AGAIN = "the others waited for one again and again"
