@@ -145,7 +145,7 @@ def _weights(answers: Sequence[FirstAnswer]) -> tuple[float, Mapping[Level | Bac
     model = LogisticRegression(C=PULL, max_iter=1000)
     right, weights = [answer.right for answer in answers], [answer.weight for answer in answers]
     model.fit(features, right, sample_weight=weights)
-    met = features.any(axis=0)
+    met = features.sum(axis=0) > 0
     return float(model.intercept_[0]), {
         name: float(weight) for name, weight, seen in zip(names, model.coef_[0], met, strict=True) if seen
     }
