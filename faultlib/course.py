@@ -19,7 +19,8 @@ class Course(StrEnum):
     """What became of the one that the others waited for."""
 
     KILLED = "a process was killed or gone at once"
-    FROZEN = "a process did not answer any more"
+    FROZEN = "a process did not end when it was told to"
+    SILENT = "a process did not answer any more"  # also in older patterns, which do not tell it from a frozen one
     LEFT = "a process had ended without an error before the others"
     STUCK = "a process stood in its own work"
     AGAIN = "the others waited for one again and again"
@@ -38,10 +39,13 @@ class Activity(StrEnum):
 
 
 # Sentences of core/nodes (exits.py, stall.py, spatial.py, addresses.py) and core/dumps/dump_signs.py.
-_NO_ANSWER = re.compile(
-    r"did not answer|did not end when told|had to be killed|stopped when told to|could not be read|had no end reported"
+_NO_END = re.compile(
+    r"did not answer the order|did not end when told|had to be killed|stopped when told to|could not be read"
     r"|never came to “[^”]{0,200}most recent call first"  # it was asked for its stack
 )
+_NO_ANSWER = re.compile(
+    r"did not answer|had no end reported"
+)  # of a machine that lost its power no end is reported either
 _ASTRAY = re.compile(r"goes to \S+, \d+ of|which is no node of the job")
 _LEFT = re.compile(r"ended with exit code 0;|had ended without an error")
 _SIGKILL = re.compile(r"ended with signal 9|SIGKILL")
@@ -104,27 +108,29 @@ def activity_of(reasons: Sequence[str]) -> Activity | None:
 
 
 def _by_signs(signs: str, cause: str) -> Course | None:
-    """What the signs of the suspect tell by themselves."""
-    if _ASTRAY.search(signs):
-        return Course.ASTRAY
-    if "its launcher hung" in cause:
-        return Course.CUT_OFF
-    if "again and again" in cause:
-        return Course.AGAIN
-    if _NO_ANSWER.search(signs):
-        return Course.FROZEN
-    if _LEFT.search(signs) or _LEFT.search(cause):
-        return Course.LEFT
-    return Course.STUCK if _STANDS.search(signs) else None
+    """What the signs of the suspect tell by themselves, the first of these that holds."""
+    no_answer = bool(_NO_ANSWER.search(signs))
+    told = (
+        (Course.ASTRAY, _ASTRAY.search(signs)),
+        (Course.CUT_OFF, "its launcher hung" in cause),
+        (Course.AGAIN, "again and again" in cause),
+        (Course.FROZEN, _NO_END.search(signs) or (no_answer and _SIGKILL.search(signs))),
+        (Course.SILENT, no_answer),
+        (Course.LEFT, _LEFT.search(signs) or _LEFT.search(cause)),
+        (Course.STUCK, _STANDS.search(signs)),
+    )
+    return next((course for course, holds in told if holds), None)
 
 
 def _of_a_silent_one(diagnosis: Diagnosis, signs: str) -> Course:
-    """Whether a process without a last word is gone or frozen: by what its peers say of their connections to it."""
+    """Whether a process without a last word is gone, frozen or only silent: by what its peers say, and by its end."""
     after = {kind_of(event) for event in diagnosis.events if event.role is Role.PROPAGATED}
+    ended = _SIGKILL.search(signs) is not None  # mostly by its launcher, when the others had given up
+    left = Course.FROZEN if ended else Course.SILENT
     if headline_course(diagnosis) is Finding.HUNG:
-        return Course.FROZEN
-    gone = Kind.PEER_LOST in after or (_SIGKILL.search(signs) is not None and Kind.PEER_SILENT not in after)
-    return Course.KILLED if gone else Course.FROZEN
+        return left
+    gone = Kind.PEER_LOST in after or (ended and Kind.PEER_SILENT not in after)
+    return Course.KILLED if gone else left
 
 
 def _was_killed(event: EventEvidence) -> bool:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from core.facts import Fact, fact_of
 from core.failure_kinds import Kind
 from core.model import Diagnosis, EventEvidence, Role, Scope
+from faultlib.meanings import by_course, by_words
 
 
 class Finding(StrEnum):
@@ -17,6 +18,7 @@ class Finding(StrEnum):
 
     SAID = "a trace says what broke"
     RAISED = "an error whose words nobody wrote down"
+    MEASURED = "the numbers or the ranks of the job tell what broke"
     DIED = "a process ended and does not say why"
     HUNG = "it stood still"
     SLOW = "it was slow"
@@ -46,6 +48,8 @@ def finding_of(diagnosis: Diagnosis) -> Finding:
     own = own_traces(diagnosis)
     if causes := [event for event in own if tells_what_broke(event)]:
         return Finding.SAID if any(kind_of(event) not in GUESSED for event in causes) else Finding.RAISED
+    if by_course(diagnosis):
+        return Finding.MEASURED
     if course := headline_course(diagnosis):
         return course
     after = {kind_of(event) for event in diagnosis.events if event.role is Role.PROPAGATED}
@@ -81,6 +85,11 @@ def tells_what_broke(event: EventEvidence) -> bool:
     return kind_of(event) is not Kind.NONE and not is_symptom_text(event.template)
 
 
+def is_about(event: EventEvidence) -> str:
+    """What an error that nobody wrote down is about, by its words; empty for any other."""
+    return by_words(event.template) if kind_of(event) in GUESSED else ""
+
+
 def is_symptom_text(template: str) -> bool:
     """Whether many causes leave this trace: a killed process, a lost peer, an exception that tells of another one's.
 
@@ -90,7 +99,7 @@ def is_symptom_text(template: str) -> bool:
     if fact is None or Kind(fact.kind) not in GUESSED:
         return fact is not None and Kind(fact.kind) in SYMPTOMS
     raised = RAISED.search(template)
-    return raised is None or raised[1] in MESSENGERS
+    return (raised is None or raised[1] in MESSENGERS) and not by_words(template)
 
 
 def _is_stop(fact: Fact | None, says: str) -> bool:

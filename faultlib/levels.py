@@ -1,18 +1,18 @@
 """How far a job and a pattern agree in what is the core of the fault, and how often such an answer was right.
 
 The core is compared first and alone: the trace that leads, or the way in which the job went. All else, such as words,
-stage and who stood apart, only orders patterns that agree equally far. ``score.toml`` holds how often answers of each
-level were right on labelled jobs; ``python -m benchmarks.quality.recall_fit`` counts anew.
+stage and who stood apart, only orders patterns that agree equally far. ``score.toml`` holds how likely an answer of
+each level is right, fitted on labelled jobs; ``python -m benchmarks.quality.recall_fit`` fits anew.
 """
 
+import math
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from statistics import fmean
 
 from core.facts import telling_words
 from core.model import Scope
@@ -32,8 +32,7 @@ SAME_TEXT = 0.8
 # of 149 above.
 NARROW, BROAD = 4, 16
 WORDS, TRACE, STAGE = 0.5, 0.3, 0.2  # what orders patterns of one level: set by hand, nothing was fitted
-ENOUGH = 20  # answers of a team: a share of fewer is known to a tenth at best
-PRIOR = 1  # an answer that was right and one that was wrong are added to each count: of few nothing is certain
+PRIOR = 1  # a job whose answer was right and one whose was wrong are added to a count: of few nothing is certain
 
 
 class Level(StrEnum):
@@ -46,13 +45,16 @@ class Level(StrEnum):
     WORDS_ELSEWHERE = "the same cause in the same words, under other circumstances"
     KIND = "the same kind of cause"
     CAUSE_ELSEWHERE = "the same cause in other words, under other circumstances"
-    BROAD = "the same part broke, or the same kind of thing is wrong"
+    BROAD = "the same kind of thing is wrong"
+    ABOUT = "an error is about the same thing, by its words"
+    BROKEN = "the same part broke"
     STOP = "the same stop from outside"
     APART = "one process stood apart in the same way"
     KILLED = "a process was killed or gone at once"
-    FROZEN = "a process did not answer any more"
+    FROZEN = "a process did not end when it was told to"
     ACTIVITY = "a process stood in the same work"
     PART = "slow by the same part of a step"
+    SILENT = "a process went silent"
     SLOW = "slow in the same way"
     HUNG = "stood still in the same way"
     DIED = "died in the same way"
@@ -61,6 +63,7 @@ class Level(StrEnum):
 _COURSES = {
     Course.KILLED: Level.KILLED,
     Course.FROZEN: Level.FROZEN,
+    Course.SILENT: Level.SILENT,
     Course.ALL: Level.HUNG,
     **dict.fromkeys((Course.LEFT, Course.AGAIN, Course.CUT_OFF, Course.ASTRAY), Level.APART),
 }
@@ -73,7 +76,9 @@ _ELSEWHERE = {
     Level.KIND: Level.BROAD,
 }
 # A trace says what broke; jobs of the other levels only went alike.
-CAUSES = frozenset({Level.MESSAGE, Level.ERROR, Level.BROAD, *_ELSEWHERE, *_ELSEWHERE.values()})
+CAUSES = frozenset(
+    {Level.MESSAGE, Level.ERROR, Level.BROAD, Level.ABOUT, Level.BROKEN, *_ELSEWHERE, *_ELSEWHERE.values()}
+)
 _CORE = (Part.CAUSE, Part.SYMPTOM)
 
 
@@ -106,19 +111,6 @@ class Agreement:
         return ORDER.index(self.level), -self.likeness
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
-    """How many answers were right of how many."""
-
-    right: int
-    answers: int
-
-    @property
-    def share(self) -> float:
-        """How likely the next one is right, 0..1."""
-        return (self.right + PRIOR) / (self.answers + 2 * PRIOR)
-
-
 def agreement(asked: Pattern, known: Pattern, lexicon: Lexicon, *, literal: bool) -> Agreement | None:
     """How far ``known`` agrees with the draft of a job; None where the core of one is not that of the other.
 
@@ -148,42 +140,48 @@ def texts(traits: Sequence[Trait], aspect: Aspect, parts: Collection[Part] = tup
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How often first answers were right. counts: by level and backing, of each team."""
+    """How likely the first pattern of a level is right: log odds, added up. sure: of ``is_sure``, 0..1."""
 
-    counts: Mapping[tuple[Level, Backing], tuple[Count, ...]]
+    base: float = 0.0
+    levels: Mapping[Level, float] = field(default_factory=dict)
+    backings: Mapping[Backing, float] = field(default_factory=dict)
+    sure: float = 0.5
 
     def likelihood(self, level: Level, backed: Backing) -> float:
-        """How likely the first pattern of a level is right: the mean of the teams; of what was hardly met one half."""
-        known = [count.share for count in self.counts.get((level, backed), ()) if count.answers >= ENOUGH]
-        return fmean(known) if known else Count(0, 0).share
+        """How likely it is right, 0..1; of what was hardly met as likely as the rest."""
+        if is_sure(level, backed):
+            return self.sure
+        odds = self.base + self.levels.get(level, 0.0) + self.backings.get(backed, 0.0)
+        return 1 / (1 + math.exp(-odds))
+
+
+def is_sure(level: Level, backed: Backing) -> bool:
+    """Whether several confirmed jobs of one pattern have the same message, and no job of another one has."""
+    return level is Level.MESSAGE and backed is Backing.OFTEN
 
 
 @cache
 def shipped_score() -> Score:
-    """What was counted on labelled jobs (``score.toml``)."""
+    """What was fitted on labelled jobs (``score.toml``)."""
     return read_score(files("faultlib").joinpath("score.toml").read_text(encoding="utf-8"))
 
 
 def read_score(text: str) -> Score:
     """A score as ``benchmarks.quality.recall_fit`` writes it."""
     table = tomllib.loads(text)
+    right, jobs = table["sure"]
     return Score(
-        {
-            (level, backed): tuple(Count(*pair) for pair in table[level.name.lower()][backed.name.lower()])
-            for level in Level
-            for backed in Backing
-            if backed.name.lower() in table.get(level.name.lower(), {})
-        }
+        base=table["base"],
+        levels={level: table["level"][level.name.lower()] for level in Level if level.name.lower() in table["level"]},
+        backings={backed: table["backing"][backed.name.lower()] for backed in Backing},
+        sure=(right + PRIOR) / (jobs + 2 * PRIOR),
     )
 
 
 def _level(here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
     """How far two cores agree: first by what traces say, then by how the jobs went."""
-    if _both(here, there, Aspect.WORDS):
-        return Level.WORDS
-    if meanings := _both(here, there, Aspect.MEANS):
-        known_wordings = min(_wordings().get(meaning, 0) for meaning in meanings)
-        return Level.CAUSE if known_wordings <= NARROW else Level.KIND if known_wordings <= BROAD else Level.BROAD
+    if said := _level_of_cause(here, there):
+        return said
     if courses := _courses(here, there):
         return _level_of_course(courses, here, there)
     finding = texts(here, Aspect.FINDING)
@@ -193,6 +191,17 @@ def _level(here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
     if found is Finding.RAISED:
         return Level.ERROR if _both(here, there, Aspect.RAISED) else None
     return _level_of_ending(found, here, there)
+
+
+def _level_of_cause(here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
+    """How far what traces say, or the numbers of the job, is the same cause."""
+    if _both(here, there, Aspect.WORDS):
+        return Level.WORDS
+    if meanings := _both(here, there, Aspect.MEANS):
+        known_wordings = min(_wordings().get(meaning, 0) for meaning in meanings)
+        wide = Level.BROKEN if meanings <= _of_machines() else Level.BROAD
+        return Level.CAUSE if known_wordings <= NARROW else Level.KIND if known_wordings <= BROAD else wide
+    return Level.ABOUT if _about(here) & _about(there) else None
 
 
 def _courses(here: Sequence[Trait], there: Sequence[Trait]) -> frozenset[str]:
@@ -250,6 +259,18 @@ def _same_message(asked: Pattern, known: Pattern, lexicon: Lexicon) -> bool:
     common = _both(asked.signature.traits, known.signature.traits, Aspect.WORDS)
     here, there = ([text for text in _events(pattern) if telling_words(text) in common] for pattern in (asked, known))
     return any(lexicon.similarity(one, other) >= SAME_TEXT for one in here for other in there)
+
+
+def _about(traits: Sequence[Trait]) -> frozenset[str]:
+    """What the cause is about, as a fact means it or the words of an unknown error tell."""
+    return texts(traits, Aspect.MEANS, (Part.CAUSE,)) | texts(traits, Aspect.ABOUT, (Part.CAUSE,))
+
+
+@cache
+def _of_machines() -> frozenset[str]:
+    """Meanings of a part that broke; all others are of what people wrote, chose or gave to the program."""
+    rules = (rule for file in rule_files("facts") for rule in read_rules(file)["fact"])
+    return frozenset(plain(rule["says"]) for rule in rules if rule.get("hardware") and rule.get("says"))
 
 
 @cache

@@ -6,7 +6,7 @@ only went alike, a killed process or a job that stood still, has many causes: it
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.model import Diagnosis, Role
@@ -20,7 +20,7 @@ from faultlib.signature import Match
 from faultlib.traits import traits_of
 
 MAX_MERGES = 8  # patterns that gave way to one another in turn
-SHOWN = 0.5  # likelihood from which a pattern is worth a look: rather right than wrong
+SHOWN = 0.45  # likelihood from which a pattern is worth a look: as often right as wrong, as far as that can be told
 OFFERED = 0.3  # from which a person is asked whether a new pattern is that fault: one of three questions is worth it
 SURE = 0.9  # from which the same message is called this: of 20 such answers one may be wrong, and counts are rough
 PRIOR = 4  # answers that the fitted score counts as: after four of people's, theirs count as much
@@ -36,12 +36,16 @@ class Fit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Likely:
-    """A pattern of the team that fits a job. likelihood: 0..1, of being right about the cause."""
+    """A pattern of the team that fits a job.
+
+    likelihood: 0..1, of being right about the cause. answers: what people said of it, which is counted in.
+    """
 
     entry: Entry
     fit: Fit
     likelihood: float
     level: Level
+    answers: Answers = field(default_factory=Answers)
 
 
 def likely(
@@ -80,9 +84,10 @@ def likely(
             agreed.append((how, entry))
     found = []
     for entry, how, share in shares(agreed, score or shipped_score()):
-        share_learned = learned(share, answers.get(entry.id, Answers()))
+        judged = answers.get(entry.id, Answers())
+        share_learned = learned(share, judged)
         if share_learned >= least:
-            found.append(Likely(entry, fit_of(share_learned, how.level), share_learned, how.level))
+            found.append(Likely(entry, fit_of(share_learned, how.level), share_learned, how.level, judged))
     return tuple(sorted(found, key=lambda item: (item.fit is Fit.SEEN, -item.likelihood, item.entry.id)))
 
 

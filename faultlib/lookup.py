@@ -48,7 +48,7 @@ _LIKE = """
     WHERE texts MATCH ? AND p.status IN ('approved', 'superseded') {only} ORDER BY bm25(texts), e.pattern LIMIT ?
 """
 _SHARING = "AND e.number IN (SELECT number FROM keys WHERE clause = -1 AND word IN (SELECT value FROM json_each(?)))"
-_CORE = (Aspect.MEANS, Aspect.WORDS, Aspect.RAISED, Aspect.SLOWER, Aspect.COURSE)
+_CORE = (Aspect.MEANS, Aspect.ABOUT, Aspect.WORDS, Aspect.RAISED, Aspect.SLOWER, Aspect.COURSE)
 _ANYWHERE = ""  # the word of an event that has none of its own
 
 
@@ -152,4 +152,5 @@ class Lookup:
 def _core(pattern: Pattern) -> Iterator[str]:
     for trait in pattern.signature.traits:
         if trait.part in (Part.CAUSE, Part.SYMPTOM) and trait.aspect in _CORE:
-            yield f"{trait.aspect}: {trait.text}"
+            aspect = Aspect.MEANS if trait.aspect is Aspect.ABOUT else trait.aspect  # one meaning, however it was told
+            yield f"{aspect}: {trait.text}"

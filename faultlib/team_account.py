@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from faultlib.life import job_of_draft
 from faultlib.near_duplicates import alike, contradict
 from faultlib.pattern import Entry, Origin, Status
+from faultlib.software_gone import Gone, Software, software_gone
 
 OLD = timedelta(days=365)  # not seen for so long: hardware and software of a cluster have changed since
 
@@ -29,23 +30,28 @@ class Account:
 
     costs: patterns that jobs showed, the costliest first. returned: with the jobs that showed them after they were
     confirmed, and their fix known. silent: the team's, in use, and no job but their own ever showed them. old: the
-    team's, not seen for a year. conflicts: the same events and another cause. twins: nearly the same words.
+    team's, not seen for a year. gone: the team's, whose software no job has any more. conflicts: the same events and
+    another cause. twins: nearly the same words.
     """
 
     costs: tuple[Cost, ...]
     returned: tuple[tuple[Entry, tuple[str, ...]], ...]
     silent: tuple[Entry, ...]
     old: tuple[Entry, ...]
+    gone: tuple[Gone, ...]
     conflicts: tuple[tuple[Entry, Entry], ...]
     twins: tuple[tuple[Entry, Entry], ...]
 
 
-def account(entries: Iterable[Entry], *, now: datetime, node_hours: Mapping[str, float]) -> Account:
+def account(
+    entries: Iterable[Entry], *, now: datetime, node_hours: Mapping[str, float], software: Sequence[Software] = ()
+) -> Account:
     """Count it all.
 
     Args:
         entries: all of the library.
         node_hours: by job id, as far as they are known.
+        software: what jobs ran, as far as it is known.
     """
     approved = [entry for entry in entries if entry.status is Status.APPROVED]
     team = [entry for entry in approved if entry.origin is Origin.TEAM]
@@ -60,6 +66,7 @@ def account(entries: Iterable[Entry], *, now: datetime, node_hours: Mapping[str,
             entry for entry in team if not {sighting.job for sighting in entry.sightings} - {job_of_draft(entry)}
         ),
         old=tuple(entry for entry in team if now - _last(entry) > OLD),
+        gone=tuple(software_gone(team, software)),
         conflicts=tuple(contradict(approved)),
         twins=tuple(alike(team)),
     )

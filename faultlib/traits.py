@@ -16,10 +16,12 @@ from faultlib.findings import (
     RAISED,
     Finding,
     finding_of,
+    is_about,
     kind_of,
     own_traces,
     tells_what_broke,
 )
+from faultlib.meanings import by_course
 from faultlib.names import Names
 from faultlib.pattern import Aspect, Part, Trait
 
@@ -62,12 +64,13 @@ def traits_of(diagnosis: Diagnosis) -> tuple[Trait, ...]:
     traits.add(Aspect.FINDING, finding.value, Part.CAUSE if finding is Finding.SAID else Part.SYMPTOM)
     if leads is not None:
         _add_trace(traits, leads, Part.CAUSE)
+    traits.add(Aspect.MEANS, by_course(diagnosis), Part.CAUSE if leads is None else Part.SUPPORT)
     _add_course(traits, diagnosis, finding)
     cause = diagnosis.next.cause if diagnosis.next else ""
     if finding is Finding.SLOW:  # "it was slow: all ranks waited longer for each other"
         cause, _, slower = cause.partition(": ")
         traits.add(Aspect.SLOWER, plain(slower), Part.SYMPTOM)
-    if cause not in _NO_CAUSE:
+    if cause not in _NO_CAUSE and not by_course(diagnosis):
         tells = next((event for event in roots if event.says == cause), None)
         part = Part.CAUSE if tells is not None and tells_what_broke(tells) else Part.SYMPTOM
         traits.add(Aspect.MEANS, plain(names.out_of(cause)), part)
@@ -104,5 +107,6 @@ def _add_trace(traits: _Traits, event: EventEvidence, part: Part) -> None:
         traits.add(Aspect.WORDS, telling_words(event.template), part)
         for name, value in _CODE.findall(event.template)[:1]:
             traits.add(Aspect.CODE, f"{name} {value}".lower(), part)
+    traits.add(Aspect.ABOUT, is_about(event), part)
     for name in RAISED.findall(event.template)[:1]:
         traits.add(Aspect.RAISED, name, Part.SUPPORT if name in _PASSED_ON else part)

@@ -8,16 +8,17 @@ nothing similar is known? The sets are those of ``benchmarks.quality``.
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
 from benchmarks.quality.__main__ import LAB, OTHER, SETS, labelled_jobs
 from benchmarks.quality.recall_asked import ASKED, rows
+from benchmarks.quality.recall_calibration import bins_of, calibration_error, least_error
 from benchmarks.quality.recall_cases import RecallCase, read_cases
-from benchmarks.quality.recall_fit import blind_cases
+from benchmarks.quality.recall_fit import HELD, blind_cases, teams_of
 from benchmarks.quality.recall_likeness import CROSS_CHOSEN, SetTally, cosines_of, cross_chosen
-from benchmarks.quality.recall_taught import Ask, LibraryAnswer, calibration_error, joined, taught
+from benchmarks.quality.recall_taught import Ask, LibraryAnswer, Taught, in_all, joined, taught
 from benchmarks.quality.report import NoMarkers, write
 from bot.fetch.cache import FolderCache
 from bot.library.session import known_faults
@@ -73,15 +74,19 @@ def _write(text: str, documents: Iterable[Path]) -> int:
 
 
 def report(cases: Sequence[RecallCase], embedder: Embedder, blind: Sequence[RecallCase] = ()) -> str:
-    """All tables as markdown; ``blind``: jobs of another team, with a library of its own."""
+    """All tables as markdown; ``blind``: jobs of other teams, each with a library of its own."""
     failed = [case for case in cases if case.kind]
     healthy = [case for case in cases if not case.kind]
     seeds = seed_entries()
+    first, every = (counted(counting, cases, blind, seeds) for counting in (taught, joined))
     parts = [
         "A library that was taught the first job of each cause, and the seeds:",
-        _table(_TAUGHT, _taught(cases, blind, seeds)),
+        _table(_TAUGHT, _taught(first)),
+        "How far the likelihoods of its answers are from what was right, and how far true ones would be:",
+        _table(_CALIBRATED, _calibrated(first)),
         "The same where every other job was confirmed and has joined the pattern of its cause:",
-        _table(_JOINED, _joined(cases, blind, seeds)),
+        _table(_JOINED, _joined(every)),
+        _table(_CALIBRATED, _calibrated(every)),
         "By likeness of words and meaning alone, as diagnoses were compared before patterns had traits:",
         f"Model {embedder.name}; {SEMANTIC} meaning + {LEXICAL} words, alike from {SIMILAR}.",
         _table(_AS_SHIPPED, _shipped(failed, healthy, seeds, embedder)),
@@ -101,46 +106,53 @@ def report(cases: Sequence[RecallCase], embedder: Embedder, blind: Sequence[Reca
 # --- taught ---------------------------------------------------------------------------------------------------------
 
 _TAUGHT = (
-    "set", "siblings", "theirs first", "pairs", "theirs first", "is this", "wrong", "cause taken out",
-    "told something", "successful", "told something", "calibration error",
+    "set", "siblings", "theirs first", "pairs", "theirs first", "of faults", "theirs first", "is this", "wrong",
+    "cause taken out", "told something", "successful", "told something",
 )  # fmt: skip
-
-
 _JOINED = (
     "set", "siblings", "theirs first", "is this", "wrong", "cause taken out", "told something", "successful",
-    "told something", "calibration error",
+    "told something",
 )  # fmt: skip
+_CALIBRATED = ("set", "answers", "calibration error", "if it were perfect", "said and right, by tenths (answers)")
+Counts = Mapping[str, Taught]  # by set
+Counting = Callable[[Sequence[RecallCase], Sequence[RecallCase], Ask], Taught]
 
 
-def _taught(
-    cases: Sequence[RecallCase], blind: Sequence[RecallCase], seeds: Sequence[Entry]
-) -> Iterable[Sequence[object]]:
-    for name, every, chosen, ask in _teams(cases, blind, seeds):
-        got = taught(every, chosen, ask)
-        cells = (got.siblings, got.first, got.pairs, got.pair_first, got.exact, got.wrong, got.strangers, got.told)
-        yield name, *cells, got.good, got.good_told, f"{calibration_error(got.likely):.2f}"
-
-
-def _joined(
-    cases: Sequence[RecallCase], blind: Sequence[RecallCase], seeds: Sequence[Entry]
-) -> Iterable[Sequence[object]]:
-    for name, every, chosen, ask in _teams(cases, blind, seeds):
-        got = joined(every, chosen, ask)
-        cells = (got.siblings, got.first, got.exact, got.wrong, got.strangers, got.told)
-        yield name, *cells, got.good, got.good_told, f"{calibration_error(got.likely):.2f}"
-
-
-def _teams(
-    cases: Sequence[RecallCase], blind: Sequence[RecallCase], seeds: Sequence[Entry]
-) -> Iterable[tuple[str, Sequence[RecallCase], Sequence[RecallCase], Ask]]:
-    """The sets by name: all jobs of the team, those that are asked, and how."""
-    ask = Asked(cases, seeds).ask
+def counted(
+    counting: Counting, cases: Sequence[RecallCase], blind: Sequence[RecallCase], seeds: Sequence[Entry]
+) -> Counts:
+    """Lab and other ask one library, as they always did; of the blind sets each author has one, as a team has."""
+    ask, found = Asked(cases, seeds).ask, {}
     for name in SETS:
         chosen = [case for case in cases if case.set_name == name]
         if any(case.kind for case in chosen):
-            yield name, cases, chosen, ask
-    if blind:
-        yield "blind", blind, blind, Asked(blind, seeds).ask
+            found[name] = counting(cases, chosen, ask)
+    teams = {name: jobs for name, jobs in teams_of((), blind).items() if jobs} if blind else {}
+    of_team = {name: counting(jobs, jobs, Asked(jobs, seeds).ask) for name, jobs in teams.items()}
+    held = {name: counts for name, counts in of_team.items() if name in HELD}
+    if of_team:
+        found["blind, fitted"] = in_all(counts for name, counts in of_team.items() if name not in HELD)
+    return found | held
+
+
+def _taught(counts: Counts) -> Iterable[Sequence[object]]:
+    for name, got in counts.items():
+        pairs = (got.pairs, got.pair_first, got.fault_pairs, got.fault_first)
+        cells = (got.exact, got.wrong, got.strangers, got.told, got.good, got.good_told)
+        yield name, got.siblings, got.first, *pairs, *cells
+
+
+def _joined(counts: Counts) -> Iterable[Sequence[object]]:
+    for name, got in counts.items():
+        cells = (got.siblings, got.first, got.exact, got.wrong, got.strangers, got.told)
+        yield name, *cells, got.good, got.good_told
+
+
+def _calibrated(counts: Counts) -> Iterable[Sequence[object]]:
+    for name, got in counts.items():
+        bins = ", ".join(f"{one.said:.2f} {one.right:.2f} ({one.weight:.0f})" for one in bins_of(got.likely))
+        errors = (f"{calibration_error(got.likely):.2f}", f"{least_error(got.likely):.2f}")
+        yield name, len(got.likely), *errors, bins
 
 
 class Asked:

@@ -1,131 +1,188 @@
-"""Count how often the answer of a fault library was right, by how far job and pattern agree (faultlib/score.toml).
+"""Fit how likely the answer of a fault library is right, by how far job and pattern agree (faultlib/score.toml).
 
-``python -m benchmarks.quality.recall_fit --write`` counts on the jobs of this repository and writes the file. Every
-set of jobs is a team of its own. Which jobs it has met before is drawn anew each time; in every second library each of
-them has joined the pattern of its cause, in the others one job of each cause is all that was ever confirmed.
+``python -m benchmarks.quality.recall_fit --write`` fits on jobs of this repository and writes the file. The jobs of
+each author are a team of its own, for a team calls its faults by names that it agrees in. Which jobs it has met before
+is drawn anew each time; in every second library each of them has joined the pattern of its cause, in the others one job
+of each cause is all that was ever confirmed. A job counts once, in however many libraries it asked. The sets ``HELD``
+are not fitted: ``benchmarks.quality.recall`` tells of them how far the likelihoods are from what was right.
 """
 
 import argparse
 import sys
+import tarfile
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 
 from benchmarks.quality.__main__ import BLIND, LAB, OTHER, ROOT, blind_jobs, labelled_jobs
+from benchmarks.quality.recall_calibration import Told, calibration_error, least_error
 from benchmarks.quality.recall_cases import RecallCase, read_cases
-from benchmarks.quality.recall_taught import calibration_error, cause_of, is_one_fault
+from benchmarks.quality.recall_taught import cause_of, is_one_fault
 from bot.fetch.cache import FolderCache
-from faultlib.levels import Agreement, Backing, Level, agreement, backing, read_score
+from faultlib.levels import Agreement, Backing, Level, agreement, backing, is_sure, read_score
 from faultlib.lexical import Lexicon
-from faultlib.likely_patterns import causes_of
+from faultlib.likely_patterns import SHOWN, causes_of
 from faultlib.seeds import read_seeds
 from faultlib.signature import find_matches
 from sources.jobs import open_source
 
-DRAWN = 60  # libraries of each set
-PAST = (0.1, 0.25, 1.0)  # part of a set's jobs that a team has seen before, in turn: what is frequent is known first
+DRAWN = 60  # libraries of each team
+PAST = (0.1, 0.25, 1.0)  # part of a team's jobs that it has seen before, in turn: what is frequent is known first
+HELD = ("other", "blind-g")  # sets that were not fitted
+PULL = 0.5  # towards no weight at all (scikit-learn's C): of .2 to 4 the best by set, and the second by cause
+FOLDS = 5  # parts of the causes of which each is held out in turn
 FILE = ROOT / "faultlib" / "score.toml"
 CACHE = Path(tempfile.gettempdir(), "firstfault-recall")
-FOLDS = 5  # parts of the causes of which each is held out in turn
 Agreements = Mapping[int, Mapping[int, Agreement]]  # job -> other job, as a pattern -> how far they agree
+Teams = Mapping[str, Sequence[RecallCase]]  # by author
 
 
 @dataclass(frozen=True, slots=True)
 class FirstAnswer:
-    """What a job of a cause was told first."""
+    """What a job of a cause was told first. weight: what it counts; those of one job come to one."""
 
+    team: str
+    job: str
     cause: str
     level: Level
     backed: Backing
     right: bool
-
-
-Answers = Sequence[FirstAnswer]  # of the libraries of one team
+    weight: float = 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what was counted, and write it when asked to."""
+    """Print what was fitted and how well it holds, and write it when asked to."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.recall_fit", description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write {FILE.relative_to(ROOT)}")
     options = parser.parse_args(arguments)
     with labelled_jobs(None, None) as (jobs, truth):
         origin = blake2b(LAB.read_bytes() + OTHER.read_bytes()).hexdigest()
-        sets = (read_cases(open_source(jobs), origin, truth, FolderCache(CACHE)), blind_cases())
-        teams = [answers_of([case for case in cases if case.kind and is_one_fault(case)]) for cases in sets]
-    text = as_text(teams)
-    sys.stdout.write(f"{text}\n{checked(teams)}")
+        own = read_cases(open_source(jobs), origin, truth, FolderCache(CACHE))
+    teams = teams_of([case for case in own if case.set_name == "lab"], blind_cases())
+    answers = answers_of_teams({name: cases for name, cases in teams.items() if name not in HELD})
+    text = as_text(answers, together(teams))
+    sys.stdout.write(f"{text}\n{checked(answers)}")
     if options.write:
         FILE.write_text(text, encoding="utf-8")
     return 0
 
 
 def blind_cases() -> Sequence[RecallCase]:
-    """The jobs of the blind sets: a team of its own."""
+    """The jobs of the blind sets."""
     origin = blake2b(b"".join(archive.read_bytes() for archive in BLIND)).hexdigest()
     with blind_jobs() as blind:
         truth = Path(blind.jobs).parent / "truth"
         return read_cases(open_source(blind.jobs), origin, truth, FolderCache(CACHE))
 
 
-def as_text(teams: Sequence[Answers]) -> str:
-    """What was counted, as ``faultlib.levels`` reads it."""
-    lines = [
-        "# How often the first answer of a team's library was right: [right, answers] of each team that was counted."
-    ]
-    tallies = [tally(team) for team in teams]
-    for level in Level:
-        lines.append(f"[{level.name.lower()}]")
-        for backed in Backing:
-            found = [list(team.get((level, backed), (0, 0))) for team in tallies]
-            lines.append(f"{backed.name.lower()} = {found}")
-    return "\n".join(lines) + "\n"
+def teams_of(own: Sequence[RecallCase], blind: Sequence[RecallCase]) -> Teams:
+    """Jobs by their authors: of the first blind set by the first letter of the id, a batch of one author each."""
+    author: dict[str, str] = {}
+    for archive in BLIND:
+        name = archive.name.partition(".")[0]
+        with tarfile.open(archive) as packed:
+            ids = {Path(member).stem for member in packed.getnames() if member.startswith("truth/")}
+        author |= {job_id: f"{name}-{job_id[0]}" if name == "blind" else name for job_id in ids}
+    teams: dict[str, list[RecallCase]] = {"lab": list(own)}
+    for case in blind:
+        teams.setdefault(author[case.job_id], []).append(case)
+    return teams
 
 
-def tally(answers: Answers) -> Mapping[tuple[Level, Backing], tuple[int, int]]:
-    """Right answers and all, by level and backing."""
-    counts: dict[tuple[Level, Backing], tuple[int, int]] = {}
-    for answer in answers:
-        right, every = counts.get((answer.level, answer.backed), (0, 0))
-        counts[answer.level, answer.backed] = (right + answer.right, every + 1)
-    return counts
+def together(teams: Teams) -> Sequence[FirstAnswer]:
+    """Answers of all blind authors as one team: only here several jobs of one cause have the same message."""
+    every = [case for name, cases in teams.items() if name != "lab" and name not in HELD for case in cases]
+    return answers_of_teams({"together": every})
 
 
-def checked(teams: Sequence[Answers]) -> str:
-    """How far said likelihoods are from what was right, over the answers that were counted, as a markdown table.
+def as_text(answers: Sequence[FirstAnswer], often: Iterable[FirstAnswer]) -> str:
+    """What was fitted, as ``faultlib.levels`` reads it.
 
-    Of answers whose causes were held out in turn nothing was counted but what other causes' jobs were answered.
+    Args:
+        often: answers of which those with the same message as several jobs are counted.
     """
-    head = ("team", "answers", "counted on all", "causes held out", "counted on the other team")
-    lines = [f"| {' | '.join(head)} |", f"| --- |{' --: |' * (len(head) - 1)}"]
-    for number, team in enumerate(teams, start=1):
-        others = [other for other in teams if other is not team]
-        pairs = (_said(teams, team), list(_held_out(teams, team)), _said(others, team))
-        errors = " | ".join(f"{calibration_error(said):.3f}" for said in pairs)
-        lines.append(f"| {number} | {len(team)} | {errors} |")
+    base, weights = _weights(answers)
+    right = _jobs(answer for answer in often if is_sure(answer.level, answer.backed))
+    lines = [
+        "# How likely the first answer of a team's library is right: log odds (benchmarks.quality.recall_fit).",
+        f"base = {base:.3f}",
+        "# Jobs that were told a pattern of which several jobs have the same message, and no other's: right, all.",
+        f"sure = [{sum(right.values()):.1f}, {len(right)}]",
+        "[level]",
+        *(f"{level.name.lower()} = {weights[level]:.3f}" for level in Level if level in weights),
+        "[backing]",
+        *(f"{backed.name.lower()} = {weights.get(backed, 0.0):.3f}" for backed in Backing),
+        "[counted]  # jobs, by the level of their first answer: right, all; for the reader",
+    ]
+    for level in Level:
+        of_level = [answer for answer in answers if answer.level is level]
+        right_jobs = sum(answer.weight * answer.right for answer in of_level)
+        lines.append(f"{level.name.lower()} = [{right_jobs:.1f}, {sum(answer.weight for answer in of_level):.1f}]")
     return "\n".join(lines) + "\n"
 
 
-def fold_of(cause: str) -> int:
-    """Which part of the causes is left out with this one."""
-    return blake2b(cause.encode()).digest()[0] % FOLDS
+def _jobs(answers: Iterable[FirstAnswer]) -> Mapping[str, float]:
+    """How often each job's answers were right."""
+    found: dict[str, list[bool]] = defaultdict(list)
+    for answer in answers:
+        found[answer.job].append(answer.right)
+    return {job: sum(right) / len(right) for job, right in found.items()}
 
 
-def _held_out(teams: Sequence[Answers], team: Answers) -> Iterator[tuple[float, bool]]:
-    """How likely each answer of a team is said to be where no job of its part of the causes was counted."""
-    for fold in range(FOLDS):
-        known = [[answer for answer in other if fold_of(answer.cause) != fold] for other in teams]
-        yield from _said(known, [answer for answer in team if fold_of(answer.cause) == fold])
+def _weights(answers: Sequence[FirstAnswer]) -> tuple[float, Mapping[Level | Backing, float]]:
+    """Log odds by a logistic regression: a base, and what each level and each backing adds."""
+    names: list[Level | Backing] = [*Level, *Backing]
+    features = np.zeros((len(answers), len(names)))
+    for row, answer in enumerate(answers):
+        features[row, [names.index(answer.level), names.index(answer.backed)]] = 1
+    model = LogisticRegression(C=PULL, max_iter=1000)
+    right, weights = [answer.right for answer in answers], [answer.weight for answer in answers]
+    model.fit(features, right, sample_weight=weights)
+    met = features.sum(axis=0) > 0
+    return float(model.intercept_[0]), {
+        name: float(weight) for name, weight, seen in zip(names, model.coef_[0], met, strict=True) if seen
+    }
 
 
-def _said(counted: Sequence[Answers], answers: Answers) -> list[tuple[float, bool]]:
-    """How likely each answer is said to be, and whether it was right."""
-    score = read_score(as_text(counted))
-    return [(score.likelihood(answer.level, answer.backed), answer.right) for answer in answers]
+def checked(answers: Sequence[FirstAnswer]) -> str:
+    """How far said likelihoods are from what was right, as a markdown table; each team or cause held out in turn."""
+    head = ("held out", "jobs", "calibration error", "if it were perfect", "of what is shown", "shown jobs")
+    lines = [f"| {' | '.join(head)} |", f"| --- |{' --: |' * (len(head) - 1)}"]
+    for name, part_of in (("the team", _team), ("the causes", _fold)):
+        told = _held_out(answers, part_of)
+        shown = [one for one in told if one.likely >= SHOWN]
+        errors = (calibration_error(told), least_error(told), calibration_error(shown))
+        cells = (f"{sum(one.weight for one in told):.0f}", *(f"{error:.3f}" for error in errors))
+        lines.append(f"| {name} | {' | '.join(cells)} | {sum(one.weight for one in shown):.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def _held_out(answers: Sequence[FirstAnswer], part_of: Callable[[FirstAnswer], str]) -> list[Told]:
+    """How likely each answer is said to be by a score that was fitted on all other parts."""
+    told = []
+    for part in sorted({part_of(answer) for answer in answers}):
+        score = read_score(as_text([answer for answer in answers if part_of(answer) != part], ()))
+        told += [
+            Told(score.likelihood(answer.level, answer.backed), answer.right, answer.weight)
+            for answer in answers
+            if part_of(answer) == part
+        ]
+    return told
+
+
+def _team(answer: FirstAnswer) -> str:
+    return answer.team
+
+
+def _fold(answer: FirstAnswer) -> str:
+    return str(blake2b(answer.cause.encode()).digest()[0] % FOLDS)
 
 
 def agreements(cases: Sequence[RecallCase]) -> Agreements:
@@ -146,24 +203,43 @@ def agreements(cases: Sequence[RecallCase]) -> Agreements:
     return found
 
 
-def answers_of(cases: Sequence[RecallCase], drawn: int = DRAWN) -> Answers:
+def answers_of_teams(teams: Teams, drawn: int = DRAWN) -> Sequence[FirstAnswer]:
+    """The first answers of all teams' jobs, those of a job weighing one."""
+    found = [answer for name, cases in teams.items() for answer in _answers_of(name, cases, drawn)]
+    asked = Counter((answer.team, answer.job) for answer in found)
+    return [
+        FirstAnswer(one.team, one.job, one.cause, one.level, one.backed, one.right, 1 / asked[one.team, one.job])
+        for one in found
+    ]
+
+
+def _answers_of(name: str, every: Sequence[RecallCase], drawn: int) -> Sequence[FirstAnswer]:
     """The first answer of each job in libraries that are drawn with a fixed seed."""
+    cases = [case for case in every if case.kind and is_one_fault(case)]
     agreed, draw = agreements(cases), np.random.default_rng(0)
     causes = [cause_of(case) for case in cases]
     jobs_of = {cause: [row for row, other in enumerate(causes) if other == cause] for cause in sorted(set(causes))}
     found: list[FirstAnswer] = []
     for number in range(drawn):
-        joined = number // len(PAST) % 2
         past = draw.random(len(cases)) < PAST[number % len(PAST)]
-        seen_before = ([row for row in rows if past[row]] for rows in jobs_of.values())
-        met = [rows for rows in seen_before if rows]
-        shown = {row for rows in met for row in (rows if joined else [int(draw.choice(rows))])}
+        shown = _shown(jobs_of, past, draw, joined=bool(number // len(PAST) % 2))
         known = ({column: how for column, how in agreed[row].items() if column in shown} for row in range(len(cases)))
-        found += [_first(row, causes, agreeing) for row, agreeing in enumerate(known) if agreeing]
+        found += [
+            _first((name, cases[row].job_id), causes, row, agreeing) for row, agreeing in enumerate(known) if agreeing
+        ]
     return found
 
 
-def _first(row: int, causes: Sequence[str], agreeing: Mapping[int, Agreement]) -> FirstAnswer:
+def _shown(
+    jobs_of: Mapping[str, Sequence[int]], past: NDArray[np.bool_], draw: np.random.Generator, *, joined: bool
+) -> frozenset[int]:
+    """The jobs by which a library knows its causes: all that it has met, or one of each."""
+    seen_before = ([row for row in rows if past[row]] for rows in jobs_of.values())
+    met = [rows for rows in seen_before if rows]
+    return frozenset(row for rows in met for row in (rows if joined else [int(draw.choice(rows))]))
+
+
+def _first(who: tuple[str, str], causes: Sequence[str], row: int, agreeing: Mapping[int, Agreement]) -> FirstAnswer:
     """What a job is told first of the jobs that a library knows, as ``faultlib.likely_patterns.shares`` orders them."""
     level = min((how.order, how.level) for how in agreeing.values())[1]
     jobs, likeness = Counter[str](), dict[str, float]()
@@ -172,7 +248,8 @@ def _first(row: int, causes: Sequence[str], agreeing: Mapping[int, Agreement]) -
             jobs[causes[column]] += 1
             likeness[causes[column]] = max(likeness.get(causes[column], 0.0), how.likeness)
     best = min(jobs, key=lambda cause: (-jobs[cause], -likeness[cause], cause))
-    return FirstAnswer(causes[row], level, backing(jobs[best], jobs.total() - jobs[best]), best == causes[row])
+    backed = backing(jobs[best], jobs.total() - jobs[best])
+    return FirstAnswer(*who, causes[row], level, backed, best == causes[row])
 
 
 if __name__ == "__main__":

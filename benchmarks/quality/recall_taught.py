@@ -6,8 +6,9 @@ the words of several labellers for the same cause put together.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
+from benchmarks.quality.recall_calibration import Told
 from benchmarks.quality.recall_cases import RecallCase
 from faultlib.pattern import Entry, Status
 
@@ -24,20 +25,22 @@ _SAME: Mapping[str, str] = {
         "data read hang": "stuck_data_read hang_reading_data",
         "loader worker killed": "dataloader_worker_killed worker_killed data_loader_killed data_worker_killed",
         "rank hang": "rank_sigstop_hang rank_frozen rank_hang host_stall hang_sigstop"
-        " node_sigstop_hang worker_frozen node_hang rank_stuck_hang node_silent_hang",
+        " node_sigstop_hang worker_frozen node_hang rank_stuck_hang node_silent_hang"
+        " pipeline_rank_hang node_silent node_unresponsive",
         "deadlock": "deadlock deadlock_in_code code_deadlock deadlock_user_code"
         " lock_deadlock thread_deadlock pipeline_deadlock",
         "lock": "stale_lock stuck_lock lock_wait stale_build_lock lock_hang lock_never_released stale_lock_hang",
-        "link": "link_down link_loss network_drop link_silent_drop network_partition network_loss",
+        "link": "link_down link_loss network_drop link_silent_drop network_partition network_loss ib_link_down",
         "slow network": "slow_network slow_link slow_nic slow_network_card slow_network_unlocated",
         "slow loader": "slow_loader slow_dataloader slow_data_loader slow_data_loading",
         "slow node": "slow_node slow_rank straggler cpu_throttled_node slow_nodes slow_node_noisy_neighbour"
-        " slow_node_throttling",
-        "slow storage": "slow_storage slow_shared_storage storage_stalls storage_stall",
+        " slow_node_throttling host_slow rank_slow slow_gpu gpu_throttle gpu_throttled npu_throttle cpu_throttle"
+        " slow_gpu_power_brake",
+        "slow storage": "slow_storage slow_shared_storage storage_stalls storage_stall storage_slow",
         "slow checkpoint": "slow_checkpoint slow_checkpoint_node slow_checkpoints",
         "slow drift": "slow_drift gradual_slowdown",
         "storage hang": "storage_hang dead_mount_hang checkpoint_hang hang_in_checkpoint"
-        " shared_storage_hang stuck_save storage_stall_hang checkpoint_hang_one_rank",
+        " shared_storage_hang stuck_save storage_stall_hang checkpoint_hang_one_rank checkpoint_save_hang host_io_hang",
         "missing file": "missing_file missing_file_on_node data_path file_missing_on_node",
         "permission": "permission_denied checkpoint_permission",
         "address": "wrong_address wrong_master_addr wrong_coordinator_address",
@@ -51,9 +54,9 @@ _SAME: Mapping[str, str] = {
         "killed": "rank_sigkill process_killed rank_killed",
         "segfault": "segfault rank_sigsegv segmentation_fault",
         "bus error": "bus_error sigbus process_crash_sigbus",
-        "abort": "rank_sigabrt rank_abort",
+        "abort": "rank_sigabrt rank_abort process_abort",
         "port": "port_in_use port_conflict",
-        "numbers": "nan_loss numerical_error loss_nan nonfinite_gradients nan_input",
+        "numbers": "nan_loss numerical_error loss_nan nonfinite_gradients nan_input nan_one_rank nan_grad_one_rank",
         "credentials": "expired_credentials credentials_expired credentials_refused credentials_wrong",
         "collective mismatch": "collective_mismatch collective_mismatch_hang skipped_collective"
         " rank_skips_collective missed_barrier collective_mismatch_deadlock rank_missing_in_barrier",
@@ -72,6 +75,18 @@ _SAME: Mapping[str, str] = {
         "device busy": "device_busy gpu_occupied",
         "object store": "object_store object_store_unavailable",
         "uneven data": "uneven_data uneven_shards",
+        "device memory error": "gpu_ecc ecc_error memory_ue",
+        "device lost": "gpu_lost gpu_missing gpu_unavailable",
+        "node lost": "node_lost host_lost",
+        "mount missing": "missing_mount mount_failure mount_missing",
+        "stale mount": "stale_mount stale_nfs",
+        "storage server": "nfs_server shared_fs_down storage_outage",
+        "quota": "quota quota_exceeded",
+        "read only": "read_only_fs readonly_fs",
+        "disk": "disk_error disk_failed local_disk_error",
+        "eviction": "eviction pod_evicted",
+        "heap": "heap_out_of_memory java_heap_oom",
+        "leak": "memory_growth memory_leak memory_growth_slowdown",
     }.items()
     for kind in kinds.split()
 }
@@ -79,6 +94,11 @@ _SAME: Mapping[str, str] = {
 _MANY_FAULTS = frozenset({
     *("program_bug", "program_error", "hang", "program_hang", "slowdown", "slow_everything"),
     *("slow_job", "collective_hang", "hang_unlocated", "assertion"),
+})  # fmt: skip
+# Kinds of jobs that nobody would teach: a person, the scheduler or the plan ended them, and nothing was at fault.
+_NO_FAULTS = frozenset({
+    *("cancelled", "time_limit", "preemption", "operator_interrupt", "terminal_hangup"),
+    *("early_stopping", "exit_duration", "budget_stop"),
 })  # fmt: skip
 
 
@@ -112,14 +132,21 @@ class Taught:
     told: int
     good: int
     good_told: int
-    likely: tuple[tuple[float, bool], ...]
+    likely: tuple[Told, ...]
     pairs: int = 0
     pair_first: int = 0
+    fault_pairs: int = 0
+    fault_first: int = 0
 
 
 def cause_of(case: RecallCase) -> str:
     """The kind of its label, in the words that labellers agree in."""
     return _SAME.get(case.kind, case.kind)
+
+
+def was_at_fault(case: RecallCase) -> bool:
+    """Whether anything was at fault in jobs of its kind, so that somebody would teach it."""
+    return case.kind not in _NO_FAULTS
 
 
 def is_one_fault(case: RecallCase) -> bool:
@@ -131,9 +158,10 @@ def taught(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) 
     """Teach the first job of each cause among ``cases`` and ask the ``chosen`` ones."""
     failed = [case for case in cases if case.kind]
     pairs = list(_pairs(failed, chosen))
-    first = sum(_first(ask(case, [teacher.entry]), teacher.entry.id) for teacher, case in pairs)
+    first = [_first(ask(case, [teacher.entry]), teacher.entry.id) for teacher, case in pairs]
+    faults = [found for found, (teacher, _) in zip(first, pairs, strict=True) if was_at_fault(teacher)]
     counted = _counted(chosen, ask, {cause: jobs[:1] for cause, jobs in _by_cause(failed).items()})
-    return replace(counted, pairs=len(pairs), pair_first=first)
+    return replace(counted, pairs=len(pairs), pair_first=sum(first), fault_pairs=len(faults), fault_first=sum(faults))
 
 
 def joined(cases: Sequence[RecallCase], chosen: Sequence[RecallCase], ask: Ask) -> Taught:
@@ -169,8 +197,16 @@ def _counted(chosen: Sequence[RecallCase], ask: Ask, library: Mapping[str, Seque
         told=told,
         good=len(good),
         good_told=sum(bool(_team(ask(case, every), causes)) for case in good),
-        likely=tuple((answer.likely, right) for right, answer in judged),
+        likely=tuple(Told(answer.likely, right) for right, answer in judged),
     )
+
+
+def in_all(counts: Iterable[Taught]) -> Taught:
+    """The counts of several teams, each with a library of its own."""
+    every = list(counts)
+    names = [field.name for field in fields(Taught) if field.name != "likely"]
+    sums = {name: sum(getattr(one, name) for one in every) for name in names}
+    return Taught(**sums, likely=tuple(told for one in every for told in one.likely))
 
 
 def entries_of_pattern(jobs: Sequence[RecallCase]) -> list[Entry]:
@@ -186,16 +222,6 @@ def _by_cause(failed: Iterable[RecallCase]) -> Mapping[str, Sequence[RecallCase]
     for case in failed:
         found.setdefault(cause_of(case), []).append(case)
     return found
-
-
-def calibration_error(likely: Iterable[tuple[float, bool]], bins: int = 10) -> float:
-    """Expected calibration error: how far the said likelihood is from the share that was right, on average."""
-    pairs = list(likely)
-    total = 0.0
-    for number in range(bins):
-        in_bin = [(stated, right) for stated, right in pairs if min(int(stated * bins), bins - 1) == number]
-        total += abs(sum(stated for stated, _ in in_bin) - sum(right for _, right in in_bin))
-    return total / (len(pairs) or 1)
 
 
 def _pairs(failed: Sequence[RecallCase], chosen: Sequence[RecallCase]) -> Iterable[tuple[RecallCase, RecallCase]]:

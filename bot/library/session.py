@@ -18,6 +18,7 @@ from core.naming import natural
 from core.occurrences import find_occurrences
 from core.parsed import Parsed
 from faultlib import pattern as patterns
+from faultlib.answers import Answers
 from faultlib.draft import pattern_of
 from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors
 from faultlib.errors import LibraryUnavailable
@@ -161,7 +162,7 @@ def _uncounted(fault: KnownFault) -> KnownFault:
 
 def _likely_fault(item: Likely, job: str, signed: KnownFault | None = None) -> KnownFault:
     """A pattern of the team with how often such an answer was right; ``signed``: all of its events are there too."""
-    share = f"{odds(item.likelihood)} such matches were right."
+    share = f"{odds(item.likelihood)} such matches were right{_judged(item.answers)}."
     text = signed.because if signed is not None else f"{item.level[0].upper()}{item.level[1:]}."
     fault = _fault(
         item.entry,
@@ -172,6 +173,13 @@ def _likely_fault(item: Likely, job: str, signed: KnownFault | None = None) -> K
         because=f"{text} {share}",
     )
     return fault if signed is None else replace(fault, events=signed.events, agrees=signed.agrees)
+
+
+def _judged(answers: Answers) -> str:
+    """What people said of it where it was shown, which is counted; empty where nobody did."""
+    return f"; people said {answers.right:,} times that it was it, {answers.wrong:,} that it was not" * bool(
+        answers.right or answers.wrong
+    )
 
 
 def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFault]:

@@ -12,7 +12,9 @@ from bot.commandline.library import command as commands
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
 from faultlib.embedding import WordHash
+from faultlib.pattern import Category
 from faultlib.pattern_text import read_entry, write_pattern
+from faultlib.software_gone import RECENT
 from tests.support.library_entries import pattern
 from tests.support.places import EXAMPLES
 
@@ -264,3 +266,29 @@ def test_a_report_tells_what_faults_cost(run: Run, mine: Path, tmp_path: Path) -
         {"pattern": "mine", "jobs": ["j1"], "node_hours": 3.0}
     ]
     assert "Without node-hours" in run("report", "--jobs", str(tmp_path / "nowhere"))[2]
+
+
+def test_a_report_suggests_what_has_no_software_left(run: Run, mine: Path, tmp_path: Path) -> None:
+    """A pattern whose jobs ran versions that none of the latest jobs has; nothing is retired by that."""
+    run("import", str(mine), "--approve", "--who", "ada")
+    with open_fault_library(load_settings()) as library:
+        library.sighted("mine", "j0")
+        words = library.entry("mine").pattern.model_copy(update={"category": Category.FRAMEWORK})
+        library.edit("mine", words, who="ada", why="", revision=library.entry("mine").revision)
+    for number in range(RECENT + 1):
+        folder = tmp_path / "jobs" / f"j{number}"
+        (folder / "logs").mkdir(parents=True)
+        told = {
+            "job_id": f"j{number}",
+            "start": f"2026-11-21T00:{number:02d}:00Z",
+            "software": {"torch": "2.6.0" if number else "2.3.1"},
+        }
+        (folder / "job.json").write_text(json.dumps(told))
+
+    out = run("report", "--jobs", str(tmp_path / "jobs"))[1]
+
+    assert "  mine (Our own <b>fault</b>): torch 2.3.1, now 2.6.0" in out.splitlines()
+    assert json.loads(run("report", "--jobs", str(tmp_path / "jobs"), "--json")[1])["software_gone"] == [
+        {"pattern": "mine", "software": "torch", "had": ["2.3.1"], "now": ["2.6.0"]}
+    ]
+    assert json.loads(run("list", "--no-seeds", "--json")[1])[0]["status"] == "approved"

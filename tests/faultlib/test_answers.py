@@ -60,6 +60,7 @@ def test_people_who_say_that_it_was_not_it_are_believed() -> None:
     [trusted] = likely(ALSO_FULL, library, (), {"full": Answers(right=8)})
     [plainly] = likely(ALSO_FULL, library, (), {})
     assert trusted.likelihood > plainly.likelihood == learned(plainly.likelihood, Answers())
+    assert (trusted.answers, plainly.answers) == (Answers(right=8), Answers())  # told beside the likelihood
 
 
 def test_a_symptom_is_never_the_cause() -> None:

@@ -136,7 +136,7 @@ def test_what_was_confirmed_most_often_comes_first() -> None:
         (Agreement(Level.FROZEN, likeness), pattern) for likeness, pattern in ((0.9, rare), (0.4, usual), (0.3, usual))
     ]
 
-    assert [(pattern.id, how.likeness) for pattern, how, _ in shares(agreed, Score({}))] == [
+    assert [(pattern.id, how.likeness) for pattern, how, _ in shares(agreed, Score())] == [
         ("usual", 0.4),
         ("rare", 0.9),
     ]

@@ -18,6 +18,7 @@ from faultlib.answers import Answers, Verdict
 from faultlib.draft import pattern_of
 from faultlib.embedding import EmbeddingUnavailable
 from faultlib.errors import StaleRevision, WrongStep
+from faultlib.findings import Finding, finding_of
 from faultlib.library import Library
 from faultlib.likely_patterns import same_fault
 from faultlib.lint import faults_of
@@ -70,7 +71,8 @@ def versions(pattern: str) -> int:
 def draft(job: str, jobs: str | None) -> int:
     """The pattern of a job as text."""
     answer = investigate(Request(job, jobs, paths=True), load_settings())
-    if not answer.diagnosis.events and not answer.diagnosis.nodes:
+    nobody = not answer.diagnosis.events and not answer.diagnosis.nodes
+    if nobody and finding_of(answer.diagnosis) in (Finding.UNCLEAR, Finding.STOPPED):
         raise FirstfaultError(
             f"The diagnosis of {harmless(job, 120)} shows no event and no suspect: there is nothing to know it by.",
             "firstfault diagnose says what is missing.",

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from bot.commandline.output import as_json, say
 from bot.fetch.attempts import manifests_of
@@ -13,6 +13,7 @@ from bot.text.wording import counted, names
 from core.errors import FirstfaultError
 from core.job import Manifest
 from faultlib.pattern import Entry
+from faultlib.software_gone import RECENT, Software
 from faultlib.team_account import Account, account
 from sources.jobs import open_source
 
@@ -28,7 +29,9 @@ def report(jobs: str | None, *, json: bool) -> int:
     except FirstfaultError as trouble:
         sys.stderr.write(f"Without node-hours: {trouble.message}\n")
     with open_fault_library(settings) as library:
-        team_account = account(library.entries(), now=now(), node_hours=node_hours(manifests))
+        team_account = account(
+            library.entries(), now=now(), node_hours=node_hours(manifests), software=software_of(manifests)
+        )
     return say(as_json(document(team_account)) if json else "".join(f"{line}\n" for line in lines(team_account)))
 
 
@@ -41,6 +44,18 @@ def node_hours(manifests: Sequence[Manifest]) -> Mapping[str, float]:
     }
 
 
+def software_of(manifests: Sequence[Manifest]) -> Sequence[Software]:
+    """What each job ran, where its manifest tells: the framework, and ``software`` by name."""
+    found = []
+    for manifest in manifests:
+        told = manifest.extra.get("software")
+        versions = {str(name): str(version) for name, version in told.items()} if isinstance(told, dict) else {}
+        if manifest.framework:
+            versions["framework"] = manifest.framework
+        found.append(Software(manifest.job_id, _in_utc(manifest.start), versions))
+    return found
+
+
 def document(team_account: Account) -> dict[str, object]:
     """The account of the library as a JSON object, for programs."""
     return {
@@ -50,6 +65,10 @@ def document(team_account: Account) -> dict[str, object]:
         "returned": [{"pattern": entry.id, "jobs": jobs} for entry, jobs in team_account.returned],
         "never_seen": [entry.id for entry in team_account.silent],
         "not_seen_for_a_year": [entry.id for entry in team_account.old],
+        "software_gone": [
+            {"pattern": gone.entry.id, "software": gone.name, "had": gone.had, "now": gone.now}
+            for gone in team_account.gone
+        ],
         "conflicts": [[first.id, second.id] for first, second in team_account.conflicts],
         "nearly_the_same": [[first.id, second.id] for first, second in team_account.twins],
     }
@@ -72,6 +91,13 @@ def lines(team_account: Account) -> Iterator[str]:
             [_named(entry) for entry in team_account.old],
         ),
         (
+            f"None of the latest {RECENT} jobs has their software; to retire one: firstfault library retire PATTERN",
+            [
+                f"{_named(gone.entry)}: {_versions(gone.name, gone.had)}, now {_versions('', gone.now)}"
+                for gone in team_account.gone
+            ],
+        ),
+        (
             "The same events and another cause; one of them is wrong, or too wide",
             [f"{first.id} and {second.id}" for first, second in team_account.conflicts],
         ),
@@ -92,6 +118,19 @@ def lines(team_account: Account) -> Iterator[str]:
 
 def _price(jobs: int, hours: float | None) -> str:
     return counted(jobs, "job") + ("" if hours is None else f", {hours:,.1f} node-hours")
+
+
+def _versions(name: str, versions: Sequence[str]) -> str:
+    return harmless(f"{name} {names(list(versions), 3)}".strip(), 120)
+
+
+def _in_utc(start: str | None) -> str:
+    """A start that sorts by time; empty where it does not tell, or has no time zone."""
+    try:
+        moment = datetime.fromisoformat(start or "")
+    except ValueError:
+        return ""
+    return "" if moment.tzinfo is None else moment.astimezone(UTC).isoformat()
 
 
 def _named(entry: Entry) -> str:
