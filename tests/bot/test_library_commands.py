@@ -1,6 +1,7 @@
 """``firstfault library``: what a person without Slack does with the library."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -264,3 +265,16 @@ def test_a_report_tells_what_faults_cost(run: Run, mine: Path, tmp_path: Path) -
         {"pattern": "mine", "jobs": ["j1"], "node_hours": 3.0}
     ]
     assert "Without node-hours" in run("report", "--jobs", str(tmp_path / "nowhere"))[2]
+
+
+def test_a_pipe_that_nobody_writes_to_is_no_pattern(run: Run, tmp_path: Path) -> None:
+    """A folder that somebody sent may hold one, or a link to a device without an end: import neither waits nor fills."""
+    folder = tmp_path / "sent"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.toml")
+    (folder / "zero.toml").symlink_to("/dev/zero")
+
+    code, _, err = run("import", str(folder))
+
+    assert code == 2
+    assert "zero.toml" in err
