@@ -62,7 +62,7 @@ class _Draft:
 
 # "[rank3]: ", "17: " of srun, "[default0]:" of torchrun, "node48: " of pdsh
 _LABEL = re.compile(
-    r"^(?:\[rank(?P<rank>\d{1,6})\]: ?|(?P<task>\d{1,6}): |\[default\d+\]:|(?P<host>[\w.-]*[A-Za-z][\w.-]*): )"
+    r"^(?:\[rank(?P<rank>\d{1,6})\]: ?|(?P<task>\d{1,6}): |\[default\d+\]:|(?=[\w.-]*?[A-Za-z])(?P<host>[\w.-]++): )"
     r"(?=\s*$|Thread |Process |Python v|Current thread |#\d|\s+\S)"
 )
 _PROCESS = re.compile(r"Process (?P<pid>\d{1,20}): ?(?P<command>.*)")
@@ -74,7 +74,7 @@ _GDB = re.compile(r"Thread (?P<number>\d+) \(Thread 0x[0-9a-f]+ \(LWP (?P<id>\d{
 _FRAME = re.compile(r"\s{1,6}(?P<function>\S.*?) \((?P<file>[^()]*?)(?::(?P<line>\d{1,9}))?\)$")
 _FAULT_FRAME = re.compile(r'\s+File "(?P<file>[^"]*)", line (?P<line>\d{1,9}|\?\?\?) in (?P<function>.+)$')
 _GDB_FRAME = re.compile(
-    r"#\d+\s+(?:0x[0-9a-f]+ in )?(?P<function>[^\s(]+)"
+    r"#\d++\s++(?:0x[0-9a-f]++ in )?(?P<function>[^\s(]++)"
     r".*?(?: at (?P<file>\S+?)(?::(?P<line>\d{1,9}))?| from (?P<lib>\S+)|\))$"
 )
 _RANK = re.compile(r"\brank[ =:_-]{0,2}(\d{1,6})\b", re.IGNORECASE)

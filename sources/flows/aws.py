@@ -81,7 +81,9 @@ def read_text(path: Path) -> Records:
 def read_table(path: Path) -> Records:
     """The records of a flow log in Parquet."""
     columns = {name: name.replace("_", "-") for name in pl.read_parquet_schema(path)}
-    wanted = [name for name, column in columns.items() if column in _READ]  # equal rows of any others cost a file nothing
+    wanted = [
+        name for name, column in columns.items() if column in _READ
+    ]  # equal rows of any others cost a file nothing
     return _records(pl.read_parquet(path, columns=wanted).rename({name: columns[name] for name in wanted}))
 
 

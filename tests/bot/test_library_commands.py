@@ -268,7 +268,7 @@ def test_a_report_tells_what_faults_cost(run: Run, mine: Path, tmp_path: Path) -
 
 
 def test_a_pipe_that_nobody_writes_to_is_no_pattern(run: Run, tmp_path: Path) -> None:
-    """A folder that somebody sent may hold one, or a link to a device without an end: import neither waits nor fills."""
+    """A folder that somebody sent may hold one, or a link to a device without an end: import does not wait."""
     folder = tmp_path / "sent"
     folder.mkdir()
     os.mkfifo(folder / "pipe.toml")

@@ -1,8 +1,11 @@
 """Dumps that were made to be dear, or to break what reads them."""
 
 import io
+from collections.abc import Callable
 from time import process_time
 from typing import Any
+
+import pytest
 
 from core.dumps.job_dumps import read_dumps
 from core.dumps.recorder import read_recording
@@ -10,6 +13,18 @@ from core.dumps.stacks import MAX_LINES, read_text
 from core.job import LogFile, Manifest
 
 MANY = 1_500  # entries of a recording, each of a group of its own
+SQUARE = 10  # times as long: of four times as much something linear takes four, something quadratic sixteen
+
+
+def grows(read: Callable[[int], object], count: int) -> float:
+    """How many times as long four times as much takes: the least of some tries."""
+
+    def seconds(count: int) -> float:
+        begin = process_time()
+        read(count)
+        return process_time() - begin
+
+    return min(seconds(4 * count) for _ in range(3)) / max(1e-4, min(seconds(count) for _ in range(3)))
 
 
 def dumped(data: bytes, name: str = "dumps/stacks.txt") -> LogFile:
@@ -31,14 +46,20 @@ def test_numbers_of_thousands_of_digits_are_none() -> None:
 def test_many_groups_are_not_compared_with_all_entries() -> None:
     """Four times the groups take about four times as long, not sixteen."""
 
-    def seconds(count: int) -> float:
+    def read(count: int) -> None:
         entries = [{"pg_id": n, "process_group": [str(n), ""], "collective_seq_id": n} for n in range(count)]
         value: dict[str, Any] = {"version": "2.9", "entries": entries, "pg_config": {str(n): {} for n in range(count)}}
-        begin = process_time()
         read_recording(value, "d", 0)
-        return process_time() - begin
 
-    assert min(seconds(4 * MANY) for _ in range(3)) < 10 * min(seconds(MANY) for _ in range(3))
+    assert grows(read, MANY) < SQUARE
+
+
+@pytest.mark.parametrize("start", ["", "#0 "])
+def test_a_line_without_an_end_takes_no_square(start: str) -> None:
+    """A dump is not cut into short lines before it is read, as logs are; here is no host and no frame of gdb."""
+    text = "Thread 1 (Thread 0x7 (LWP 1)):\n#0  step ()\n"
+
+    assert grows(lambda count: read_text(f"{text}{start}{'a' * count}\n", "d"), 4_000) < SQUARE
 
 
 def test_a_dump_of_too_many_lines_is_left_out_and_told() -> None:
