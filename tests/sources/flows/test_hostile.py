@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sources.flows import aws
 from sources.flows.flow_files import read_flows
 from sources.flows.netflow import MAX_FIELDS, MAX_TEMPLATES, NetFlow
 from sources.flows.sflow import Samples
@@ -91,9 +90,12 @@ def test_columns_that_nobody_wants_are_not_read(tmp_path: Path, monkeypatch: pyt
     names = {"srcaddr": "10.0.0.1", "dstaddr": "10.0.0.2", "start": 1, "end": 2, "bytes": 3, "log_status": "OK"}
     pl.DataFrame({name: [value] for name, value in names.items()} | {"huge": ["x"]}).write_parquet(path)
     whole = pl.read_parquet
-    monkeypatch.setattr(
-        aws.pl, "read_parquet", lambda path, columns=None: read.append(columns) or whole(path, columns=columns)
-    )
+
+    def noted(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
+        read.append(columns)
+        return whole(path, columns=columns)
+
+    monkeypatch.setattr(pl, "read_parquet", noted)
 
     assert len(read_flows(path).frame) == 1
     assert read == [list(names)]
