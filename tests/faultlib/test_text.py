@@ -123,7 +123,12 @@ def test_what_toml_alone_would_not_survive_is_told(text: str, told: str) -> None
 def test_the_lines_of_a_few_mistakes_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look reads the file: of 80,000 mistakes it took hours, and five are told."""
     looks: list[object] = []
-    monkeypatch.setattr(pattern_text, "_line_of", lambda _, loc: looks.append(loc) or 1)
+
+    def noted(_: str, loc: object) -> int:
+        looks.append(loc)
+        return 1
+
+    monkeypatch.setattr(pattern_text, "_line_of", noted)
 
     with pytest.raises(BadPattern, match=r"f: and \d{4} more"):
         read_pattern("".join(f"[[must]]\nx{number} = 1\n" for number in range(2_000)), "f")
