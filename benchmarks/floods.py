@@ -34,7 +34,9 @@ DOCUMENT = Path(__file__).resolve().parent / "results" / "floods.md"
 END = "RuntimeError: CUDA error: an illegal memory access was encountered\n"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 LONG = 10_000  # bytes of a long line
+HUGE = 1_000_000  # of a huge one
 FRAMES = 100_000
+FILES = 100_000  # of a job
 NAMED = 1_000_000  # ranks or nodes of a job.json, and gzip members
 BASELINE = 200_000  # templates of a successful job
 
@@ -224,6 +226,44 @@ def _baseline(job: Path, draw: random.Random) -> None:
     _manifest(job, **settings)
 
 
+def _huge_lines(job: Path, draw: random.Random) -> None:
+    words = [_word(draw) for _ in range(5_000)]
+    _filled(job, lambda _: " ".join(draw.choices(words, k=HUGE // 7))[:HUGE])
+
+
+def _numbers(job: Path, draw: random.Random) -> None:
+    _filled(job, lambda n: f"step {n} " + " ".join(f"{draw.random():.6g}" for _ in range(40)))
+
+
+def _keys(job: Path, draw: random.Random) -> None:
+    _filled(job, lambda n: f"step {n}: " + ", ".join(f"{_word(draw)}_{n}={draw.random():.4f}" for _ in range(6)))
+
+
+def _json_keys(job: Path, draw: random.Random) -> None:
+    _filled(job, lambda n: json.dumps({"level": "info", "msg": "step", f"{_word(draw)}_{n}": n, _word(draw): n}))
+
+
+def _deep_json(job: Path, draw: random.Random) -> None:
+    _filled(job, lambda n: '{"msg":' * LONG + str(n + draw.randrange(10)) + "}" * LONG)
+
+
+def _series(job: Path, draw: random.Random) -> None:
+    _manifest(job)
+    (job / "metrics").mkdir()
+    with (job / "metrics" / "gpu.csv").open("w") as file:
+        written = file.write("time,node,metric,value\n")
+        while written < BYTES:
+            written += file.write(f"1700000000,{_word(draw)},{_word(draw)},{draw.random():.4f}\n")
+
+
+def _files(job: Path, draw: random.Random) -> None:
+    for number in range(FILES):
+        folder = job / "logs" / f"node{number // 1000}"
+        folder.mkdir(exist_ok=True)
+        text = f"step {number} {_word(draw)}\n" * 10 + (END if not number else "")
+        (folder / f"rank_{number}.log").write_text(text)
+
+
 FLOODS: dict[str, Flood] = {
     "ordinary": _ordinary,
     "templates": _templates,
@@ -242,6 +282,13 @@ FLOODS: dict[str, Flood] = {
     "manifest_world": _manifest_world,
     "members": _members,
     "baseline": _baseline,
+    "huge_lines": _huge_lines,
+    "numbers": _numbers,
+    "keys": _keys,
+    "json_keys": _json_keys,
+    "deep_json": _deep_json,
+    "series": _series,
+    "files": _files,
 }
 
 if __name__ == "__main__":

@@ -19,8 +19,13 @@ from faultlib.signature import matches_lines
 FORMAT: Final = "firstfault.pattern/1"
 MAX_BYTES = 1_000_000  # a file of this size is no pattern
 _MAX_TOLD = 5  # mistakes of one file that are told at once
+_MAX_PLACED = 100  # whose lines are looked for; a file of a million bytes can hold as many mistakes
 _PATTERN = [name for name in Pattern.model_fields if name not in ("signature", "examples")]
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+# Thirty-two names with dots between: a table in a table, so deep. tomllib takes the square of their number.
+_DEEP = re.compile(
+    r"""(?<![\w"'.-])(?:(?:[\w-]++|"[^"\n]{0,64}+"|'[^'\n]{0,64}+')[ \t]{0,64}+\.[ \t]{0,64}+){32}[\w"'-]"""
+)
 _HEADER = re.compile(r"\s*\[\[?\s*([\w.]+)\s*\]\]?")
 
 
@@ -113,16 +118,26 @@ def _read(text: str, name: str) -> _File:
             f"{name} is too large for a fault pattern.", "One file holds one pattern, as export writes it."
         )
     try:
-        return _File.model_validate(tomllib.loads(text))
+        return _File.model_validate(_document(text, name))
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False)
+        placed = [(_line_of(text, fault["loc"]), _field(fault["loc"]), fault["msg"]) for fault in faults[:_MAX_PLACED]]
+        raise _bad(name, placed, len(faults)) from error
+
+
+def _document(text: str, name: str) -> dict[str, Any]:
+    try:
+        if _DEEP.search(text):
+            raise RecursionError
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         place = _TOML_PLACE.search(str(error))
         line = int(place[1]) if place and place[1] else text.count("\n") + 1
         reason = _TOML_PLACE.sub("", str(error))
         raise BadPattern(f"{name}:{line}: no TOML: {reason}", "Compare it with a file that export wrote.") from error
-    except ValidationError as error:
-        faults = error.errors(include_url=False, include_input=False)
-        faults_told = [(_line_of(text, fault["loc"]), _field(fault["loc"]), fault["msg"]) for fault in faults]
-        raise _bad(name, faults_told) from error
+    except (RecursionError, ValueError) as error:  # brackets without an end, and a number of thousands of digits
+        reason = "it is nested too deep" if isinstance(error, RecursionError) else "it holds a value that is too large"
+        raise BadPattern(f"{name}: no TOML: {reason}.", "Compare it with a file that export wrote.") from error
 
 
 def _pattern(file: _File) -> Pattern:
@@ -143,13 +158,13 @@ def _check_examples(file: _File, text: str, name: str) -> None:
         if signature.must and matches_lines(signature, example) is not wanted
     ]
     if faults_told:
-        raise _bad(name, faults_told)
+        raise _bad(name, faults_told, len(faults_told))
 
 
-def _bad(name: str, faults_told: Sequence[tuple[int, str, str]]) -> BadPattern:
+def _bad(name: str, faults_told: Sequence[tuple[int, str, str]], count: int) -> BadPattern:
     lines = [f"{name}:{line}: {field}: {reason}" for line, field, reason in sorted(faults_told)[:_MAX_TOLD]]
-    if len(faults_told) > _MAX_TOLD:
-        lines.append(f"{name}: and {len(faults_told) - _MAX_TOLD} more")
+    if count > _MAX_TOLD:
+        lines.append(f"{name}: and {count - _MAX_TOLD} more")
     return BadPattern("\n".join(lines), "Correct these lines; docs/how-to/patterns.md has every field.")
 
 

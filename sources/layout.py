@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from core.errors import NoLogs
 from core.job import Job, LogFile, Manifest
-from core.logs.wraps.unwrapped_stream import OpenUnwrapped
+from core.logs.wraps.unwrapped_stream import KEPT_BYTES, OpenUnwrapped
 from sources.limits import DEFAULT_LIMITS, Limits
 from sources.manifest import parse_manifest
 from sources.unpack import open_log, unreadable
@@ -75,7 +75,7 @@ def assemble(
     manifest, lies = read_manifest(job_id, next((file for file in visible if file.name == MANIFEST), None), limits)
     return Job(
         manifest=manifest,
-        logs=tuple(log_file(file, limits) for file in readable),
+        logs=tuple(log_file(file, limits, len(readable)) for file in readable),
         dumps=tuple(_unpacked(file, limits) for file in dumps),
         metrics=tuple(_unpacked(file, limits) for file in metrics),
         problems=(*lies, *problems, *unread),
@@ -104,10 +104,14 @@ def is_hidden(name: str) -> bool:
     return any(part.startswith(".") for part in name.split("/"))
 
 
-def log_file(file: StoredFile, limits: Limits) -> LogFile:
-    """Let a stored file be opened as the log that it holds: unpacked, and without what was wrapped around its lines."""
+def log_file(file: StoredFile, limits: Limits, among: int = 1) -> LogFile:
+    """Let a stored file be opened as the log that it holds: unpacked, and without what was wrapped around its lines.
+
+    Args:
+        among: log files of the job, which share the room for texts that are kept.
+    """
     file_unpacked = _unpacked(file, limits)
-    return replace(file_unpacked, open=OpenUnwrapped(file_unpacked.open))
+    return replace(file_unpacked, open=OpenUnwrapped(file_unpacked.open, KEPT_BYTES // among))
 
 
 def _unpacked(file: StoredFile, limits: Limits) -> LogFile:

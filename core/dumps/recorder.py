@@ -82,10 +82,10 @@ def read_recording(value: Mapping[str, Any], file: str, rank: int | None) -> Rec
     names = _names(tuple(members), tuple(status), entries)
     placed = [(names.get(entry.place, entry.group), entry) for entry in entries]
     numbers = {names[place]: _mapping(status[place]) for place in status if place in names}
-    groups = tuple(
-        _progress(name, *members.get(name, ("", ())), [entry for group, entry in placed if group == name], numbers)
-        for name in dict.fromkeys([*members, *(group for group, _ in placed)])
-    )
+    of_group: dict[str, list[_Entry]] = {name: [] for name in members}
+    for group, entry in placed:
+        of_group.setdefault(group, []).append(entry)
+    groups = tuple(_progress(name, *members.get(name, ("", ())), own, numbers) for name, own in of_group.items())
     ranks_of = {group.group: group.ranks for group in groups}
     peers = {
         ranks_of[group][entry.peer]
@@ -170,7 +170,8 @@ def _names(groups: Sequence[str], places: Sequence[str], entries: Sequence[_Entr
 
     Groups are numbered as they are made, on all ranks alike, and places on each rank alone.
     """
-    paired = {entry.place: entry.group for entry in entries if entry.group in groups}
+    known = set(groups)
+    paired = {entry.place: entry.group for entry in entries if entry.group in known}
     if len(groups) != len(places) or not all(name.isdigit() for name in (*places, *groups) if name):
         return paired
     ordered = dict(zip(sorted(places, key=_number), sorted(groups, key=_number), strict=True))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+MAX_LINES = 1 << 20  # of a file: of 1,000 processes with 30 threads, 30 deep
 MAX_FRAMES = 200  # frames of a thread, innermost first; a training loop is 30 deep, and recursion repeats itself
 
 MAX_NAME = 200  # characters of a function, a path or a command that a sentence may quote
@@ -61,20 +62,20 @@ class _Draft:
 
 # "[rank3]: ", "17: " of srun, "[default0]:" of torchrun, "node48: " of pdsh
 _LABEL = re.compile(
-    r"^(?:\[rank(?P<rank>\d{1,6})\]: ?|(?P<task>\d{1,6}): |\[default\d+\]:|(?P<host>[\w.-]*[A-Za-z][\w.-]*): )"
+    r"^(?:\[rank(?P<rank>\d{1,6})\]: ?|(?P<task>\d{1,6}): |\[default\d+\]:|(?=[\w.-]*?[A-Za-z])(?P<host>[\w.-]++): )"
     r"(?=\s*$|Thread |Process |Python v|Current thread |#\d|\s+\S)"
 )
-_PROCESS = re.compile(r"Process (?P<pid>\d+): ?(?P<command>.*)")
-_THREAD = re.compile(r'Thread (?P<id>\d+)(?: \([^")]*\))?(?:: "(?P<name>.*)")?$')  # py-spy
+_PROCESS = re.compile(r"Process (?P<pid>\d{1,20}): ?(?P<command>.*)")
+_THREAD = re.compile(r'Thread (?P<id>\d{1,20})(?: \([^")]*\))?(?:: "(?P<name>.*)")?$')  # py-spy
 _FAULT = re.compile(
     r"(?:(?P<current>Current thread|Thread) 0x[0-9a-fA-F]+(?: \[(?P<name>.*)\])?|Stack) \(most recent call first\):"
 )
-_GDB = re.compile(r"Thread (?P<number>\d+) \(Thread 0x[0-9a-f]+ \(LWP (?P<id>\d+)\)(?: \"(?P<name>[^\"]*)\")?\):")
-_FRAME = re.compile(r"\s{1,6}(?P<function>\S.*?) \((?P<file>[^()]*?)(?::(?P<line>\d+))?\)$")
-_FAULT_FRAME = re.compile(r'\s+File "(?P<file>[^"]*)", line (?P<line>\d+|\?\?\?) in (?P<function>.+)$')
+_GDB = re.compile(r"Thread (?P<number>\d+) \(Thread 0x[0-9a-f]+ \(LWP (?P<id>\d{1,20})\)(?: \"(?P<name>[^\"]*)\")?\):")
+_FRAME = re.compile(r"\s{1,6}(?P<function>\S.*?) \((?P<file>[^()]*?)(?::(?P<line>\d{1,9}))?\)$")
+_FAULT_FRAME = re.compile(r'\s+File "(?P<file>[^"]*)", line (?P<line>\d{1,9}|\?\?\?) in (?P<function>.+)$')
 _GDB_FRAME = re.compile(
-    r"#\d+\s+(?:0x[0-9a-f]+ in )?(?P<function>[^\s(]+)"
-    r".*?(?: at (?P<file>\S+?)(?::(?P<line>\d+))?| from (?P<lib>\S+)|\))$"
+    r"#\d++\s++(?:0x[0-9a-f]++ in )?(?P<function>[^\s(]++)"
+    r".*?(?: at (?P<file>\S+?)(?::(?P<line>\d{1,9}))?| from (?P<lib>\S+)|\))$"
 )
 _RANK = re.compile(r"\brank[ =:_-]{0,2}(\d{1,6})\b", re.IGNORECASE)
 _NODE = re.compile(r"\b(?:node|host(?:name)?)[ =:]{1,2}([A-Za-z][\w.-]*|\d{1,3}(?:\.\d{1,3}){3})")

@@ -14,11 +14,17 @@ from sources.flows.addresses import MAPPED, named
 from sources.flows.exporter_clock import ahead_of
 from sources.flows.headers import number
 from sources.flows.records import Records
+from sources.named_files import read_given
 
 V5, V9, IPFIX = 5, 9, 10
 HEADER = {V5: 24, V9: 20, IPFIX: 16}  # bytes
 VARIABLE = 0xFFFF  # the length of a field whose length stands in the record
+MAX_BYTES = 4 << 30  # of a file, of which a record takes 50
 MAX_RECORD = 4_096  # bytes: of real templates a tenth
+MAX_FIELDS = 512  # of a template: of eight bytes each they fill a record
+MAX_TEMPLATES = 1_024  # different ones; an exporter has a handful, and each takes a frame of its own
+MAX_WAITING = 1 << 18  # sets before their template: half an hour (RFC 7011, 8.4) of 150 datagrams a second
+_LATEST_MS = 4_102_444_800_000  # milliseconds from 1970 to 2100: later starts of an exporter are broken numbers
 _EPOCH = 2_208_988_800  # seconds from 1900, where NTP begins, to 1970
 _SOURCE, _TARGET, _SOURCE_6, _TARGET_6 = 8, 12, 27, 28  # fields, by IANA's registry of IPFIX
 _BYTES, _PACKETS, _SPORT, _DPORT, _PROTO, _FLAGS = (1, 85), (2, 86), (7,), (11,), (4,), (6,)
@@ -30,8 +36,25 @@ _OF_5 = (
     *((0, 1), (6, 1), (4, 1), (0, 9)),
 )
 
-Template = tuple[tuple[int, int], ...]  # field and bytes
+Fields = tuple[tuple[int, int], ...]  # field and bytes
 Matrix = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """The fields of a record, its bytes, and what it is for; one object for all exporters that say the same."""
+
+    fields: Fields
+    width: int
+    is_flow: bool
+    has_start: bool  # of the exporter
+
+    @classmethod
+    def of(cls, fields: Fields) -> "Template":
+        """The template of some fields: of a flow with both addresses and bytes, or of something else."""
+        names = {of for of, _ in fields}
+        is_flow = bool({_SOURCE, _SOURCE_6} & names and {_TARGET, _TARGET_6} & names and names.intersection(_BYTES))
+        return cls(fields, sum(size for _, size in fields), is_flow, _BOOTED in names)
 
 
 @dataclass(frozen=True)
@@ -51,9 +74,12 @@ class NetFlow:
     templates: dict[tuple[str, int, int], Template] = field(default_factory=dict)
     sets: dict[Template, list[_Set]] = field(default_factory=dict)
     waiting: list[tuple[tuple[str, int, int], _Set]] = field(default_factory=list)
+    known: dict[Fields, Template] = field(default_factory=dict)
     started: dict[tuple[str, int], int] = field(default_factory=dict)
     sampled: set[int] = field(default_factory=set)
     broken: int = 0
+    refused: int = 0  # templates beyond MAX_TEMPLATES
+    crowded: int = 0  # sets beyond MAX_WAITING
 
     def add(self, data: bytes, exporter: str) -> None:
         """Take the sets of a datagram; one that is cut off or makes no sense is counted."""
@@ -70,15 +96,16 @@ class NetFlow:
 
     def records(self) -> Records | None:
         """All records that were added, and what is to be told of them; None where there are none."""
-        lost = sum(not self._resolve(key, waiting) for key, waiting in self.waiting)
+        lost = self.crowded + sum(not self._resolve(key, waiting) for key, waiting in self.waiting)
         self.waiting = []
-        frames = [frame for template, sets in self.sets.items() for frame in _decoded(template, sets)]
+        frames = [_decoded(template, sets) for template, sets in self.sets.items()]
         if not frames:
             return None
         frame = pl.concat(frames)
         sentences = [
             (self.broken, "datagrams of NetFlow are broken or cut off"),
             (lost, "sets of records came without a template that can be read"),
+            (self.refused, f"templates came after the first {MAX_TEMPLATES:,} different ones, and were left out"),
         ]
         says = [f"{count:,} {what}" for count, what in sentences if count]
         if self.sampled:
@@ -95,7 +122,9 @@ class NetFlow:
         if interval > 1:
             self.sampled.add(interval)
         exported = seconds * 1_000_000 + nanoseconds // 1_000
-        self.sets.setdefault(_OF_5, []).append(_Set(body, exported - uptime * 1_000, exported, exporter))
+        if body:
+            template = self.known.setdefault(_OF_5, Template.of(_OF_5))
+            self.sets.setdefault(template, []).append(_Set(body, exported - uptime * 1_000, exported, exporter))
 
     def _templated(self, data: bytes, exporter: str, version: int) -> None:
         seconds = unpack_from(">I", data, 8 if version == V9 else 4)[0]
@@ -112,16 +141,22 @@ class NetFlow:
                 booted = self.started.get((exporter, domain), booted)
                 flow_set = _Set(body, booted, exported, exporter)
                 if not self._resolve((exporter, domain, kind), flow_set):
-                    self.waiting.append(((exporter, domain, kind), flow_set))
+                    self._wait((exporter, domain, kind), flow_set)
+
+    def _wait(self, key: tuple[str, int, int], flow_set: _Set) -> None:
+        if len(self.waiting) < MAX_WAITING:
+            self.waiting.append((key, flow_set))
+        else:
+            self.crowded += 1
 
     def _resolve(self, key: tuple[str, int, int], flow_set: _Set) -> bool:
         """Put a set to those of its template; whether that is known."""
         template = self.templates.get(key)
         if template is None:
             return False
-        if any(of == _BOOTED for of, _ in template):
-            self._start(key, template, flow_set.records)
-        else:
+        if template.has_start:
+            self._start(key, template.fields, flow_set.records)
+        elif template.is_flow and len(flow_set.records) >= template.width:
             self.sets.setdefault(template, []).append(flow_set)
         return True
 
@@ -152,16 +187,27 @@ class NetFlow:
                 at += 4
                 of = 0
             fields.append((of, size))
-        known = all(size != VARIABLE for _, size in fields) and 0 < sum(size for _, size in fields) <= MAX_RECORD
-        if known:
-            self.templates[key] = tuple(fields)
+        fixed = len(fields) <= MAX_FIELDS and all(size != VARIABLE for _, size in fields)
+        if fixed and 0 < sum(size for _, size in fields) <= MAX_RECORD:
+            self._keep(key, tuple(fields))
         return at
 
-    def _start(self, key: tuple[str, int, int], template: Template, body: bytes) -> None:
-        at = sum(size for _, size in template[: [of for of, _ in template].index(_BOOTED)])
-        size = dict(template)[_BOOTED]
-        if len(body) >= at + size:
-            self.started[key[:2]] = int.from_bytes(body[at : at + size]) * 1_000
+    def _keep(self, key: tuple[str, int, int], fields: Fields) -> None:
+        template = self.known.get(fields)
+        if template is None:
+            if len(self.known) >= MAX_TEMPLATES:
+                self.refused += 1
+                self.templates.pop(key, None)  # what follows is no longer of the one before
+                return
+            template = self.known[fields] = Template.of(fields)
+        self.templates[key] = template
+
+    def _start(self, key: tuple[str, int, int], fields: Fields, body: bytes) -> None:
+        place = [of for of, _ in fields].index(_BOOTED)
+        at, size = sum(size for _, size in fields[:place]), fields[place][1]
+        started = int.from_bytes(body[at : at + size])
+        if len(body) >= at + size and started < _LATEST_MS:
+            self.started[key[:2]] = started * 1_000
 
 
 def is_netflow(head: bytes) -> bool:
@@ -178,7 +224,7 @@ def read_netflow(path: Path) -> Records:
     Raises:
         UnreadableFlows: it holds no records that can be read.
     """
-    data = path.read_bytes()
+    data = read_given(path, MAX_BYTES)
     found = NetFlow()
     at = 0
     while at + 16 <= len(data) and is_netflow(data[at : at + 16]):
@@ -222,20 +268,17 @@ def _sets(data: bytes, version: int) -> Iterator[tuple[int, bytes]]:
         at += size
 
 
-def _decoded(template: Template, sets: list[_Set]) -> Iterator[pl.DataFrame]:
-    """The records of a template at once; those of options, which have no addresses, are none."""
-    width = sum(size for _, size in template)
+def _decoded(template: Template, sets: list[_Set]) -> pl.DataFrame:
+    """The records of a template of flows, all at once; each set holds one at least."""
+    width = template.width
     counts = np.array([len(flow_set.records) // width for flow_set in sets])
     joined = b"".join(flow_set.records[: count * width] for flow_set, count in zip(sets, counts.tolist(), strict=True))
     matrix = np.frombuffer(joined, np.uint8).reshape(-1, width)
     places: dict[int, tuple[int, int]] = {}
     at = 0
-    for of, size in template:
+    for of, size in template.fields:
         places.setdefault(of, (at, size))
         at += size
-    ends = {_SOURCE, _SOURCE_6} & places.keys() and {_TARGET, _TARGET_6} & places.keys()
-    if not len(matrix) or not ends or not any(of in places for of in _BYTES):
-        return
     booted = np.repeat(np.array([flow_set.booted for flow_set in sets], np.int64), counts)
     exported = np.repeat(np.array([flow_set.exported for flow_set in sets], np.int64), counts)
     start, end = (_times(matrix, places, booted, exported, which) for which in (0, 1))
@@ -249,7 +292,7 @@ def _decoded(template: Template, sets: list[_Set]) -> Iterator[pl.DataFrame]:
     )  # fmt: skip
     for name, fields, kind in wanted:
         columns[name] = _first(matrix, places, fields, 1 if name == "packets" else 0).astype(kind)
-    yield pl.DataFrame({**columns, "switch": exporters.cast(pl.Categorical), "exported": exported})
+    return pl.DataFrame({**columns, "switch": exporters.cast(pl.Categorical), "exported": exported})
 
 
 def _first(

@@ -14,7 +14,9 @@ import polars as pl
 from core.errors import UnreadableFlows
 from sources.flows.exporter_clock import ahead_of
 from sources.flows.records import Records, none_of
+from sources.named_files import read_given
 
+MAX_BYTES = 4 << 30  # of JSON, of which a record takes 500
 MAGIC = b"\x0c\xa5", b"\xa5\x0c"  # of nfcapd files, in both byte orders
 _LETTERS = "FSRPAUEC"  # TCP flags from the lowest bit on; nfdump prints them from the highest
 _TIME = "%Y-%m-%dT%H:%M:%S%.f"
@@ -51,7 +53,7 @@ def read_nfcapd(path: Path) -> Records:
 
 def read_json(path: Path) -> Records:
     """The records of ``nfdump -o json``; its times have no zone and are taken as UTC (TZ=UTC nfdump ...)."""
-    return _records(path.read_bytes(), str(path))
+    return _records(read_given(path, MAX_BYTES), str(path))
 
 
 def _records(text: bytes, name: str) -> Records:

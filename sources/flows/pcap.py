@@ -32,7 +32,7 @@ FRAME = 9_216  # bytes of the largest packet on a wire: what a host shows as one
 MAX_PACKETS = 30_000_000
 LATEST = 1 << 62  # microseconds: a broken time, which is left out later
 PIECE = 500_000  # packets whose headers are held at once
-_HEAD, _BLOCK = 24, 12
+_HEAD, _BLOCK, _PACKET_HEAD = 24, 12, 32  # bytes of a file's head, of any block, of a packet's without the packet
 _INTERFACE, _SIMPLE, _PACKET, _RESOLUTION = 1, 3, 6, 9  # blocks of pcapng, and an option of interfaces
 
 
@@ -160,9 +160,9 @@ def _walk_ng(capture: mmap.mmap) -> _Index:
             break
         if kind == _INTERFACE:
             interfaces.append(_interface(capture, at, size, order))
-        elif kind == _PACKET:
+        elif kind == _PACKET and size >= _PACKET_HEAD:
             name, high, low, captured, length = Struct(f"{order}IIIII").unpack_from(capture, at + 8)
-            if name < len(interfaces) and captured <= size - 32:
+            if name < len(interfaces) and captured <= size - _PACKET_HEAD:
                 link, units = interfaces[name]
                 time = min((high << 32 | low) * 1_000_000 // units, LATEST)
                 columns.numbers.extend((time, at + 28, captured, length, link))

@@ -63,7 +63,8 @@ class Samples:
             if kind in (_FLOW, _EXPANDED):
                 wide = kind == _EXPANDED
                 rate = unpack_from(">I", data, at + (20 if wide else 16))[0]
-                self._sample(data, at + (52 if wide else 40), time, agent, rate)
+                # its own bytes alone: records that reach beyond them would be read again with each sample
+                self._sample(data[at : at + 8 + length], 52 if wide else 40, time, agent, rate)
             at += 8 + length
 
     def _sample(self, data: bytes, at: int, time: int, agent: int, rate: int) -> None:

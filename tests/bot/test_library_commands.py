@@ -1,6 +1,7 @@
 """``firstfault library``: what a person without Slack does with the library."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -292,3 +293,16 @@ def test_a_report_suggests_what_has_no_software_left(run: Run, mine: Path, tmp_p
         {"pattern": "mine", "software": "torch", "had": ["2.3.1"], "now": ["2.6.0"]}
     ]
     assert json.loads(run("list", "--no-seeds", "--json")[1])[0]["status"] == "approved"
+
+
+def test_a_pipe_that_nobody_writes_to_is_no_pattern(run: Run, tmp_path: Path) -> None:
+    """A folder that somebody sent may hold one, or a link to a device without an end: import does not wait."""
+    folder = tmp_path / "sent"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.toml")
+    (folder / "zero.toml").symlink_to("/dev/zero")
+
+    code, _, err = run("import", str(folder))
+
+    assert code == 2
+    assert "zero.toml" in err

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.model import Scope, Stage
+from faultlib import pattern_text
 from faultlib.pattern import Clause, Examples, Pattern, Sighting, Signature, Where
 from faultlib.pattern_text import BadPattern, read_entry, read_pattern, write_entry, write_pattern
 from tests.support.library_entries import entry, pattern
@@ -103,3 +104,33 @@ def test_what_is_too_large_is_no_pattern() -> None:
 def test_every_field_of_a_pattern_is_written() -> None:
     """A field that is added later cannot be forgotten: the full pattern fills each one."""
     assert all(getattr(FULL, name) != field.default for name, field in Pattern.model_fields.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = " + "[" * 100_000, "it is nested too deep"),
+        ("x" + ".x" * 2_000 + " = 1", "it is nested too deep"),
+        ("x = " + "9" * 5_000, "it holds a value that is too large"),
+    ],
+)
+def test_what_toml_alone_would_not_survive_is_told(text: str, told: str) -> None:
+    """Brackets without an end, names in names (a square of their number), a number of thousands of digits."""
+    with pytest.raises(BadPattern, match=f"f: no TOML: {told}"):
+        read_pattern(text, "f")
+
+
+def test_the_lines_of_a_few_mistakes_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look reads the file: of 80,000 mistakes it took hours, and five are told."""
+    looks: list[object] = []
+
+    def noted(_: str, loc: object) -> int:
+        looks.append(loc)
+        return 1
+
+    monkeypatch.setattr(pattern_text, "_line_of", noted)
+
+    with pytest.raises(BadPattern, match=r"f: and \d{4} more"):
+        read_pattern("".join(f"[[must]]\nx{number} = 1\n" for number in range(2_000)), "f")
+
+    assert len(looks) <= 100

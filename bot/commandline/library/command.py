@@ -24,8 +24,9 @@ from faultlib.likely_patterns import same_fault
 from faultlib.lint import faults_of
 from faultlib.near_duplicates import nearly
 from faultlib.pattern import Entry, Origin, Pattern, Status
-from faultlib.pattern_text import BadPattern, read_entry, write_entry, write_pattern
+from faultlib.pattern_text import MAX_BYTES, BadPattern, read_entry, write_entry, write_pattern
 from faultlib.question_search import find
+from sources.named_files import read_given
 
 DONE, NOTHING = 0, 1  # exit codes, as docs/reference/command-line.md has them
 
@@ -219,7 +220,7 @@ def _read(paths: Sequence[Path]) -> list[Entry]:
     entries, mistakes = [], []
     for path in _files(paths):
         try:
-            entries.append(read_entry(path.read_text(encoding="utf-8"), str(path)))
+            entries.append(read_entry(read_given(path, MAX_BYTES).decode("utf-8"), str(path)))
         except BadPattern as trouble:
             mistakes.append(trouble)
         except (OSError, UnicodeDecodeError) as error:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 1 << 18
 _NEVER = 1 << 62
+KEPT_BYTES = 1 << 25  # of all unwrapped texts of a job: an eighth of what its rows may take (FIRSTFAULT_MEMORY)
 _MAX_LINE = 1 << 22  # bytes of a line that are held; the rest of a longer one is handed on piece by piece
 
 
@@ -24,20 +25,32 @@ _MAX_LINE = 1 << 22  # bytes of a line that are held; the rest of a longer one i
 class OpenUnwrapped:
     """Opens a log without its layers; can be pickled when what opens the log can.
 
-    How the log is wrapped is found out once.
+    How the log is wrapped is found out once. A text of at most ``room`` bytes that was read to its end is kept: a
+    diagnosis reads a log up to six times, and taking the layers off takes longer than all else that is done with it.
     """
 
     open: Callable[[], BinaryIO]
+    room: int = field(default=0, compare=False)
     known: list[Wrapping] = field(default_factory=list, repr=False, compare=False)
+    _kept: list[bytes] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[type["OpenUnwrapped"], tuple[Callable[[], BinaryIO], int, list[Wrapping]]]:
+        """Without the kept text: whoever works elsewhere reads it there."""
+        return OpenUnwrapped, (self.open, self.room, self.known)
 
     def __call__(self) -> BinaryIO:
         """The log's own stream when it is plain, else one that cannot be sought in; ``UnreadableLog`` as from there."""
+        if self._kept:
+            return io.BytesIO(self._kept[0])
         stream = self.open()
         if not self.known:
             self.known.append(find_wrapping(_sample(stream)))
             stream = self._at_the_start(stream)
         wrapping = self.known[0]
-        return cast("BinaryIO", UnwrappedStream(stream, wrapping)) if wrapping else stream
+        return cast("BinaryIO", UnwrappedStream(stream, wrapping, self._keep, self.room)) if wrapping else stream
+
+    def _keep(self, text: bytes) -> None:
+        self._kept[:] = [text]
 
     def _at_the_start(self, stream: BinaryIO) -> BinaryIO:
         if stream.seekable():
@@ -62,8 +75,12 @@ def _sample(stream: BinaryIO) -> bytes:
 class UnwrappedStream(io.RawIOBase):
     """What was said, from the first line to the last, or to where the log stops being readable."""
 
-    def __init__(self, stream: BinaryIO, wrapping: Wrapping) -> None:
-        """Take the layers off a stream that stands at its start."""
+    def __init__(
+        self, stream: BinaryIO, wrapping: Wrapping, keep: Callable[[bytes], None] | None = None, room: int = 0
+    ) -> None:
+        """Take the layers off a stream that stands at its start; ``keep`` takes a whole text of so many bytes."""
+        self._keep, self._room = keep, room
+        self._read: list[bytes] = []  # while there is room
         self.taken = 0  # bytes of the log that were read
         self._stream = stream
         self._failure: UnreadableLog | None = None
@@ -96,8 +113,23 @@ class UnwrappedStream(io.RawIOBase):
 
     def _pull(self) -> bool:
         """Hold some more; False when there is none."""
-        self._held = memoryview(next(filter(None, self._texts), b""))
-        return bool(self._held)
+        text = next(filter(None, self._texts), b"")
+        self._held = memoryview(text)
+        self._remember(text)
+        return bool(text)
+
+    def _remember(self, text: bytes) -> None:
+        """Hand the whole text over at its end, if there was room for all of it."""
+        if self._keep is None:
+            return
+        self._room -= len(text)
+        if self._room < 0 or self._failure is not None:
+            self._keep, self._read = None, []
+        elif text:
+            self._read.append(text)
+        else:
+            self._keep(b"".join(self._read))
+            self._keep, self._read = None, []
 
     def _blocks(self) -> Iterator[bytes]:
         try:

@@ -161,3 +161,42 @@ def test_rows_have_the_physical_lines_of_the_log() -> None:
     assert columns.lines == 3
     assert {columns.prefixes[prefix] for prefix in columns.prefix[:].tolist()} == {b"\x1enode=gpu17\x1frank=3\x1e"}
     assert columns.bodies[0] == b"INFO train_step grad_norm=NaN loss=<NUM> step=<NUM>"
+
+
+def test_a_text_that_was_read_to_its_end_is_not_unwrapped_again() -> None:
+    """As long as there is room; it does not travel with the log, and half of a text is none."""
+    opened: list[bool] = []
+
+    def stored() -> io.BytesIO:
+        opened.append(True)
+        return io.BytesIO(b"".join(CRI % step for step in range(50)))
+
+    with OpenUnwrapped(stored)() as stream:
+        text = stream.read()
+    for room, times in ((len(text), 1), (len(text) - 1, 2), (0, 2)):
+        log = OpenUnwrapped(stored, room)
+        opened.clear()
+        with log() as stream:
+            stream.read(10)
+        opened.clear()
+        for _ in range(2):
+            with log() as stream:
+                assert stream.read() == text
+        assert len(opened) == times
+
+
+def test_a_kept_text_is_not_sent_elsewhere() -> None:
+    """Whoever reads a span in another process opens the log there."""
+    content = CRI % 1 * 50
+    log = OpenUnwrapped(partial(io.BytesIO, content), 1 << 20)
+    before = len(pickle.dumps(log))
+    with log() as stream:
+        text = stream.read()
+
+    again = pickle.loads(pickle.dumps(log))
+
+    assert len(pickle.dumps(log)) < before + len(text)
+    assert log().seekable()
+    with again() as stream:
+        assert not stream.seekable()
+        assert stream.read() == text
