@@ -65,6 +65,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name != "test_growth.py")
 
 
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """How many processes ``--numprocesses=auto`` means: one for each core, and one more where whole programs run.
+
+    Those tests wait for half of their time: two processes kept two cores busy for 68 % of it (docs/LOG.md, "The suite:
+    where its time goes").
+    """
+    waits = "not slow" not in config.getoption("markexpr")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + waits
+
+
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A home folder for each test. ``mktemp`` lists all folders to find a number: of 4,000 homes that took 7.7 s."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.forked_children import forking
 from slacksim import Slack
 from tests.support.places import EXAMPLES
 from tests.support.scene import Folders, Scene, local_slack, serving
@@ -31,6 +32,13 @@ def clean_environment(shared: Path) -> Iterator[None]:
                 environment.delenv(name)
         environment.setenv("HOME", str(shared / "home"))
         environment.setenv("XDG_CACHE_HOME", str(shared / "home" / "cache"))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def forked() -> Iterator[None]:
+    """Children of these bots need not load their packages, each for itself."""
+    with forking("bot.jobs.tasks:load", "bot.report.picture", "bot.report.pdf_sheets", "bot.report.page"):
         yield
 
 
