@@ -24,7 +24,7 @@ from slack_sdk.webhook import WebhookClient
 import bot.commandline.serve
 import faultlib.database
 from benchmarks.support import quick
-from benchmarks.support.forked_children import forking
+from benchmarks.support.forked_children import Forker
 from bot.app import Bot
 from bot.settings import Settings, load_settings
 from bot.slack import envelopes, intake
@@ -130,22 +130,28 @@ def _served() -> int:
 def main() -> None:
     cast("Any", bot.commandline.serve).Bot = HastyBot
     cast("Any", posts).POSTING = POSTING
-    with forking(*sys.argv[1:]) if sys.argv[1:] else contextlib.nullcontext():
-        for line in sys.stdin:
-            kind, number = line.split()
-            with contextlib.suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            pid = os.fork()
-            if not pid:
-                os.close(0)
-                os.close(1)
-                os.open(os.devnull, os.O_RDWR)
-                os.open(os.devnull, os.O_RDWR)
-                count(Steps(kind, int(number), os.environ["KILLED"]))
-                os._exit(_served())
-            sys.stdout.write(f"{pid}\n")
-            sys.stdout.flush()
+    with contextlib.ExitStack() as stack:
+        if sys.argv[1:]:
+            stack.enter_context(stack.enter_context(Forker(*sys.argv[1:])).used())
+        _fork_bots()
+
+
+def _fork_bots() -> None:
+    for line in sys.stdin:
+        kind, number = line.split()
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        pid = os.fork()
+        if not pid:
+            os.close(0)
+            os.close(1)
+            os.open(os.devnull, os.O_RDWR)
+            os.open(os.devnull, os.O_RDWR)
+            count(Steps(kind, int(number), os.environ["KILLED"]))
+            os._exit(_served())
+        sys.stdout.write(f"{pid}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

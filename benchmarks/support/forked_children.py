@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, Self, cast
 
 from bot.jobs import child, child_process
 from core.safe_import import elsewhere
@@ -68,32 +68,37 @@ class ForkedProcess:
         return line
 
 
-@contextmanager
-def forking(*modules: str) -> Iterator[None]:
-    """Within it, every child of a bot in this process, and of processes forked from it, is forked.
+class Forker:
+    """A process that has loaded modules, and forks children; use it in a ``with``, at whose end it is gone."""
 
-    modules: what children need, loaded before any of them is forked.
-    """
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    command = [sys.executable, "-m", "benchmarks.support.forked_children", str(theirs.fileno()), *modules]
-
-    def start(words: Sequence[str], *, env: Mapping[str, str], **_: Any) -> ForkedProcess:
-        return ForkedProcess(words, source=ours, env=env)
-
-    nothing = subprocess.DEVNULL
-    with (
-        ours,
-        theirs,
-        subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()], stdin=nothing, stdout=nothing) as forker,
-    ):
+    def __init__(self, *modules: str) -> None:
+        """modules: what children need; with ``:function`` behind a name that is called, too."""
+        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [sys.executable, "-m", "benchmarks.support.forked_children", str(theirs.fileno()), *modules]
+        nothing = subprocess.DEVNULL
+        self._process = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()], stdin=nothing, stdout=nothing)
         theirs.close()
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Within it, children of a bot in this process, and of processes forked from it meanwhile, are forked."""
         patched = cast("Any", child_process)
-        patched.subprocess = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE)
+        patched.subprocess = SimpleNamespace(Popen=self._start, PIPE=subprocess.PIPE)
         try:
             yield
         finally:
             patched.subprocess = subprocess
-            forker.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ours.close()
+        self._process.kill()
+        self._process.wait()
+
+    def _start(self, words: Sequence[str], *, env: Mapping[str, str], **_: Any) -> ForkedProcess:
+        return ForkedProcess(words, source=self._ours, env=env)
 
 
 def _serve(requests: socket.socket) -> None:
