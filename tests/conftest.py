@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -53,7 +53,7 @@ NOT_BETWEEN_EDITS = ("ask", "benchmarks", "test_door.py", "test_headlines.py", "
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection() -> Generator[None, object, object]:
     """What is collected stays until the end: the garbage collector need not look at it, now or while tests run.
 
     Of 9.8 s of CPU that collecting took in each process, 2.8 were the collector's.

@@ -264,16 +264,14 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "secret"), SECRET)
-def test_a_secret_is_replaced(text: str, secret: str) -> None:
+def test_a_secret_is_replaced() -> None:
     """Keys, tokens, passwords, mail addresses and home folders do not survive."""
-    assert secret not in redact(text)
+    assert [text for text, secret in SECRET if secret in redact(text)] == []
 
 
-@pytest.mark.parametrize("text", HARMLESS)
-def test_what_the_checks_need_stays(text: str) -> None:
+def test_what_the_checks_need_stays() -> None:
     """Ids, hashes, numbers, paths and the word token are no secrets."""
-    assert redact(text) == text
+    assert [(text, redacted) for text in HARMLESS if (redacted := redact(text)) != text] == []
 
 
 @pytest.mark.parametrize(
