@@ -1,12 +1,18 @@
 """For all tests: an environment without our settings, and golden files that ``--update-golden`` writes anew."""
 
+import gc
 import os
-from collections.abc import Callable, Iterator
+import sqlite3
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from benchmarks.support.forked_children import Forker
 
 # Machines are shared and noisy: speed is measured in benchmarks/, no example fails for being slow. What is pushed is
 # judged by the same examples everywhere; HYPOTHESIS_PROFILE=random looks for new ones.
@@ -49,6 +55,20 @@ WHOLE_PROGRAMS = (
 NOT_BETWEEN_EDITS = ("ask", "benchmarks", "test_door.py", "test_headlines.py", "test_natural.py")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays until the end: the garbage collector need not look at it, now or while tests run.
+
+    Of 9.8 s of CPU that collecting took in each process, 2.8 were the collector's.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whole programs are slow, and get a second try. The longest measurement comes first: last, it would run alone.
 
@@ -63,6 +83,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: item.path.name != "test_growth.py")
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """How many processes ``--numprocesses=auto`` means: one for each core, and one more where whole programs run.
+
+    Those tests wait for half of their time: two processes kept two cores busy for 68 % of it (docs/LOG.md, "The suite:
+    where its time goes").
+    """
+    waits = "not slow" not in config.getoption("markexpr")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + waits
+
+
+class _Unsynced(sqlite3.Connection):
+    """A database that does not wait for the disk at each write; all else is as the program asks for it."""
+
+    def execute(self, sql: str, *words: Any) -> sqlite3.Cursor:
+        return super().execute("PRAGMA synchronous=OFF" if sql.startswith("PRAGMA synchronous") else sql, *words)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unsynced() -> Iterator[None]:
+    """No test cuts the power: what a killed process wrote is there, synced or not; a disk takes 1 to 20 ms for each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", partial(sqlite3.dbapi2.connect, factory=_Unsynced))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -84,6 +131,17 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, homes: Iterator[Path]) ->
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+
+
+@pytest.fixture(scope="session")
+def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
+    """A process that has what children of bots load; its own caches are nobody's."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("HOME", str(tmp_path_factory.mktemp("forker")))
+        environment.delenv("XDG_CACHE_HOME", raising=False)
+        running = Forker("bot.jobs.tasks:load", "bot.report.picture", "bot.report.pdf_sheets", "bot.report.page")
+    with running:
+        yield running
 
 
 @pytest.fixture

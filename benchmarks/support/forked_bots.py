@@ -3,7 +3,8 @@
 A line on standard input, ``KIND NUMBER``, starts one; its process id is the answer. As soon as it has been handed an
 envelope of that kind it counts its steps, and after so many it ends by signal 9. A step is whatever outlives the
 process: a transaction that changed something, an acknowledgement, a call of Slack, a write to the fault library. The
-kind ``any`` counts from the start. TASKS in the environment names another module of what children do.
+kind ``any`` counts from the start. TASKS in the environment names another module of what children do. With names of
+modules on the command line their children are forked too, from a process that has loaded those.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ from slack_sdk.webhook import WebhookClient
 import bot.commandline.serve
 import faultlib.database
 from benchmarks.support import quick
+from benchmarks.support.forked_children import Forker
 from bot.app import Bot
 from bot.settings import Settings, load_settings
 from bot.slack import envelopes, intake
@@ -128,6 +130,13 @@ def _served() -> int:
 def main() -> None:
     cast("Any", bot.commandline.serve).Bot = HastyBot
     cast("Any", posts).POSTING = POSTING
+    with contextlib.ExitStack() as stack:
+        if sys.argv[1:]:
+            stack.enter_context(stack.enter_context(Forker(*sys.argv[1:])).used())
+        _fork_bots()
+
+
+def _fork_bots() -> None:
     for line in sys.stdin:
         kind, number = line.split()
         with contextlib.suppress(ChildProcessError):

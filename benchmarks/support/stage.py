@@ -9,7 +9,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -156,10 +156,15 @@ class Stage:
 
     def wait_told(self, *jobs: str) -> None:
         """Until everything was said about these jobs."""
+        left = deque(jobs)
 
         def told() -> bool:
-            runs = [self.run(job) for job in jobs]
-            return all(run is not None and run.told and not self.to_draw(run) for run in runs)
+            while left:  # who was seen told stays so: to look at all again would take a core as long as this waits
+                run = self.run(left[0])
+                if run is None or not run.told or self.to_draw(run):
+                    return False
+                left.popleft()
+            return True
 
         eventually(told, f"{', '.join(jobs)} told")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.forked_children import Forker
 from slacksim import Slack
 from tests.support.places import EXAMPLES
 from tests.support.scene import Folders, Scene, local_slack, serving
@@ -34,6 +35,13 @@ def clean_environment(shared: Path) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="module")
+def forked(forker: Forker) -> Iterator[None]:
+    """Children of these bots need not load their packages, each for itself."""
+    with forker.used():
+        yield
+
+
 @pytest.fixture(scope="module")
 def slack() -> Iterator[Slack]:
     with local_slack() as running:
@@ -56,6 +64,9 @@ def scene(slack: Slack, folders: Folders) -> Iterator[Scene]:
     """The bot of the file: over HTTP, where starting and stopping take no seconds; only alice may approve."""
     with serving(slack, folders) as running:
         yield running
+    assert not [
+        call for call in slack.journal.calls() if call.outcome == "missing_scope"
+    ]  # 53: the manifest asks for all
 
 
 @pytest.fixture(scope="module")

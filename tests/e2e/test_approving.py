@@ -233,6 +233,16 @@ def test_an_edited_note_makes_older_buttons_stale(scene: Scene, answers: dict[st
     assert archived.pattern.cause == "Cosmic rays"
 
 
+def test_of_what_many_causes_leave_the_button_warns(scene: Scene, room: str) -> None:
+    """58: a time-out of peers is no cause: Slack asks before the click counts."""
+    answer = scene.diagnosed("f02", room)
+
+    buttons = [one for block in answer.blocks for one in block.get("elements", ())]
+    (approve,) = [one for one in buttons if one.get("action_id") == "ff_approve"]
+
+    assert "Many causes leave" in str(approve.get("confirm"))
+
+
 def test_a_rejection_keeps_its_reason_and_archives_nothing(scene: Scene, answers: dict[str, Message]) -> None:
     """36, 37, 40: asked why, kept with the message and in the audit; who may not, may not submit a form either."""
     answer, bob = answers["reject"], scene.user("bob")

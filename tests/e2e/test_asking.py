@@ -7,6 +7,8 @@ from benchmarks.support.stage import eventually
 from tests.support.scene import ELSEWHERE, FINISHED, Scene
 from tests.support.scene_jobs import NO_LOGS, QUIET, RUNNING
 
+GROUP = "G0ALICEBOB"  # direct messages of alice, bob and the bot
+
 
 @pytest.mark.parametrize("typed", ["", "../../etc/passwd", "two words and more"])
 def test_what_is_no_job_gets_the_usage_and_failed_jobs_to_pick_from(scene: Scene, room: str, typed: str) -> None:
@@ -93,6 +95,19 @@ def test_a_direct_message_is_enough(scene: Scene) -> None:
 
     assert "Compared with" in scene.in_thread(answer, "Compared").all_text
     assert answer.text.startswith(f"{QUIET}: Nothing conclusive")
+
+
+def test_in_a_group_message_a_mention_asks_and_talk_does_not(scene: Scene) -> None:
+    """45: what people say to each other is theirs; below the answer no mention is needed."""
+    bob = scene.user("bob")
+    bob.say("f07 has failed again", GROUP)
+    bob.say("<@U0FIRSTFAULT> why did f07 fail?", GROUP)
+    answer = scene.in_full("f07", GROUP)
+
+    scene.user("alice").reply(answer, 'did anybody see "hyperons"?')
+
+    assert "hyperons" in scene.in_thread(answer, "hyperons").all_text
+    assert [one.ts for one in scene.slack.snapshot().messages(GROUP) if one.by_app and not one.is_reply] == [answer.ts]
 
 
 def test_where_the_bot_is_not_it_says_how_to_invite_it(scene: Scene) -> None:

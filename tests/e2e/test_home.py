@@ -105,3 +105,19 @@ def test_the_thread_is_opened_from_the_home(scene: Scene, room: str) -> None:
     assert clicked.acknowledged
     assert any(answer.ts.replace(".", "") in link["url"] for link in links)
     assert len(scene.slack.journal.calls("chat.postMessage")) == before
+
+
+def test_a_question_that_is_offered_in_messages_is_answered(scene: Scene, room: str) -> None:
+    """52: who opens the messages of the app is offered questions about failed jobs, each of which can be sent."""
+    scene.diagnosed("f15", room, by="bob")
+    bob = scene.user("bob")
+    bob.open_home("messages")
+
+    (call, *_) = scene.slack.wait_for(
+        lambda _: scene.slack.journal.calls("assistant.threads.setSuggestedPrompts", "ok"), PATIENCE, "prompts"
+    )
+    question = str(call.args["prompts"][0]["message"])
+    bob.direct(question)
+
+    job = question.split()[2]
+    assert job in scene.answer(job, bob.direct_channel).text

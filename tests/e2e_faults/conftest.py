@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.support import quick
+from benchmarks.support.forked_children import Forker
 from benchmarks.support.stage import PATIENT, Stage, local_slack, make_stage
 from bot.fetch.jobs import Request
 from bot.investigate import draft, investigate
@@ -24,6 +25,13 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved = SavedAnswer("f42", found.diagnosis, found.known, found.note)
     (place / quick.ANSWER).write_text(answer_text(saved), encoding="ascii")
     return place
+
+
+@pytest.fixture(autouse=True)
+def forked(forker: Forker) -> Iterator[None]:
+    """Children of bots in this process need not load their packages, each for itself."""
+    with forker.used():
+        yield
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support import quick
 from benchmarks.support.forked_bots import NEVER
 from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import alive
@@ -133,7 +134,7 @@ def theatre(stage: Stage, shared: Path) -> Iterator[Theatre]:
     environment = {**os.environ, **stage.environment, "PYTHONPATH": str(ROOT), "KILLED": str(stage.home / "kills")}
     with (stage.home / "log").open("ab") as log:
         zygote = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.support.forked_bots"],
+            [sys.executable, "-m", "benchmarks.support.forked_bots", quick.__name__],
             env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=stage.home, text=True,
         )  # fmt: skip
     found = Theatre(stage, zygote, shared / "library")

@@ -36,6 +36,16 @@ def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
     assert FILE in modes
 
 
+def test_each_write_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was approved survives a power cut: SQLite's FULL, which other tests do without."""
+    monkeypatch.setattr(sqlite3, "connect", sqlite3.dbapi2.connect)
+
+    connection = database._connect(filled(tmp_path))
+
+    assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+    connection.close()
+
+
 def test_a_write_is_all_or_nothing(tmp_path: Path) -> None:
     """What fails half-way leaves no trace, and the next write works."""
     store = open_database(tmp_path)

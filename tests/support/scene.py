@@ -21,6 +21,7 @@ from core.diagnose import diagnose
 from slacksim import Channel, Limits, Member, Message, Outcome, Slack, Timing, User, Workspace
 from slacksim.journal import Call
 from sources.folder import JobsFolder
+from tests.support import drawn_once
 
 ALERTS = "C0ALERTS"
 ELSEWHERE = "C0GENERAL"  # a channel that the bot is not in
@@ -29,7 +30,10 @@ FINISHED = "Run again"  # the button of every message that is over
 VERSION = "0.1.0"
 # No child is held ready, and none looks for missing vectors: most bots of these tests end before anybody asks for it,
 # and each child takes a second or two of a core. Bots with both are in tests/contract and tests/bot/test_serve.py.
-_TASKS = {name: task for name, task in TASKS.items() if name != LOAD} | {"embed": quick.TASKS["embed"]}
+_TASKS = {name: task for name, task in TASKS.items() if name != LOAD} | {
+    "embed": quick.TASKS["embed"],
+    "draw": drawn_once.TASK,
+}
 _ROOMS = 40
 # Slack's own three seconds, and what happens after them, are the matter of tests/slacksim and tests/bot/slack.
 _TIMING = Timing(ack=PATIENCE, trigger=PATIENCE, retries=(0.05, 0.1), ping=5.0)
@@ -82,6 +86,7 @@ def serving(slack: Slack, folders: "Folders", *, transport: str = "http", **sett
     with pytest.MonkeyPatch.context() as environment:
         for name, value in told.items():
             environment.setenv(f"FIRSTFAULT_{name}", str(value))
+        environment.setenv("DRAWN", str(folders.jobs.parent / "drawn"))
         bot = Bot(load_settings(), version=VERSION, tasks=_TASKS)
         try:
             bot.start()

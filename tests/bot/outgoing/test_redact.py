@@ -264,16 +264,14 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "secret"), SECRET)
-def test_a_secret_is_replaced(text: str, secret: str) -> None:
+def test_a_secret_is_replaced() -> None:
     """Keys, tokens, passwords, mail addresses and home folders do not survive."""
-    assert secret not in redact(text)
+    assert [text for text, secret in SECRET if secret in redact(text)] == []
 
 
-@pytest.mark.parametrize("text", HARMLESS)
-def test_what_the_checks_need_stays(text: str) -> None:
+def test_what_the_checks_need_stays() -> None:
     """Ids, hashes, numbers, paths and the word token are no secrets."""
-    assert redact(text) == text
+    assert [(text, redacted) for text in HARMLESS if (redacted := redact(text)) != text] == []
 
 
 @pytest.mark.parametrize(
@@ -339,8 +337,8 @@ HOSTILE = ["eyJ", "sk-", "://a:", "a@", "a.", "password=", "token=", '"password'
            "1.", "password for ", "fs.key ", "name: A_KEY ", 'send "', "user: a, ",
            "fs.", 'password="\\', "--a-", 'token="a', "hf_a",
            "-----BEGIN PRIVATE KEY-----"]  # fmt: skip
-HOSTILE_LENGTH = 200_000
-SECONDS = 5.0  # measured: at most 0.3 s on an idle core; quadratic patterns took minutes
+HOSTILE_LENGTH = 50_000
+SECONDS = 1.25  # measured: at most 0.1 s on an idle core; quadratic patterns took minutes for four times the text
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
@@ -361,4 +359,4 @@ def test_a_megabyte_takes_seconds() -> None:
 
     redact(text[:1_000_000], addresses=True)
 
-    assert time.process_time() - start < 2 * SECONDS
+    assert time.process_time() - start < 10.0  # twenty times the text, half the time for each character

@@ -87,15 +87,15 @@ def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
     yield "thanks", private_replies.THANKS
 
 
-@pytest.mark.parametrize(("name", "message"), [*messages(), *messages(EVIL), *messages(""), *messages("x" * 9_000)])
-def test_slack_takes_every_private_answer(name: str, message: Message) -> None:
+def test_slack_takes_every_private_answer() -> None:
     """Whatever was typed as a job id, the answer is valid and pings nobody."""
-    assert problems_of_message(list(message.blocks)) == (), name
-    assert json_size(message.blocks) <= MAX_JSON
-    assert message.text
-    for text in (message.text, *strings(list(message.blocks))):
-        found = entities(text)
-        assert all(one in {"<@U0ALICE>", "<@U0BOB>", "<@U0ADA>"} or one.startswith(f"<{ADDRESS}|") for one in found)
+    for name, message in [*messages(), *messages(EVIL), *messages(""), *messages("x" * 9_000)]:
+        assert problems_of_message(list(message.blocks)) == (), name
+        assert json_size(message.blocks) <= MAX_JSON, name
+        assert message.text, name
+        found = [one for text in (message.text, *strings(list(message.blocks))) for one in entities(text)]
+        ours = [one for one in found if one in {"<@U0ALICE>", "<@U0BOB>", "<@U0ADA>"} or one.startswith(f"<{ADDRESS}|")]
+        assert found == ours, name
 
 
 def test_private_answers_look_as_recorded(golden: Callable[[Path, str], None]) -> None:

@@ -36,6 +36,17 @@ def test_only_the_bots_user_can_read_it(state: State) -> None:
     }
 
 
+def test_each_write_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An approval that was answered survives a power cut: SQLite's FULL, which other tests do without."""
+    monkeypatch.setattr(sqlite3, "connect", sqlite3.dbapi2.connect)
+    state = open_state(tmp_path / "state.db")
+
+    (row,) = state.database.query("PRAGMA synchronous")
+    state.close()
+
+    assert row["synchronous"] == 2
+
+
 def test_what_was_stored_is_there_after_a_restart(state: State) -> None:
     """A second opening finds everything, and changes nothing."""
     run = ask(state)
