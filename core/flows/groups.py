@@ -23,6 +23,9 @@ ALIKE, TOLERANCE = (
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
 # Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
 AT_ONCE = 0.3
+# In most parts of the run, for a slow link keeps one connection of a ring busy alone as long as it lasts: .17 of the whole
+# run and .4 of the others in a08 of the lab's (docs/LOG.md)
+PARTS, MOSTLY = 12, 0.75
 # And of the bytes of its fullest connection that the emptiest has: in a ring all carry the same (.995 and more in 29
 # rings of the lab), what closes a pipeline of c chunks a stage carries (c - 1) / c of the others' (docs/LOG.md)
 EVEN = 0.95
@@ -124,7 +127,15 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
         alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
         pipeline = alike and (several or together(*lane) < TURNS)
         kinds[connection] = "pp" if pipeline else "dp"
+    groups_of_two = {_ends(connections, connection) for connection, kind in kinds.items() if kind == "dp"}
+    for connection, lane in lanes.items():
+        if kinds[connection] == "pp" and _ends(connections, connection) in groups_of_two and together(*lane) >= TURNS:
+            kinds[connection] = "ep"  # a stage and the next one take turns, and are in no group with each other
     return kinds
+
+
+def _ends(connections: Connections, connection: int) -> tuple[int, int]:
+    return int(connections.a[connection]), int(connections.b[connection])
 
 
 def _alike(lanes: tuple[Transfers, Transfers]) -> bool:
@@ -155,17 +166,31 @@ def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
     pairs = {(x, y) for own in at.values() for x in own for y in own if x < y}
     of = {number: number for number in both}
     for x, y in sorted(pairs):
-        if of[x] != of[y] and together(busy[x], busy[y]) >= AT_ONCE:
+        if of[x] != of[y] and _mostly_together(busy[x], busy[y]) >= AT_ONCE:
             low, high = min(of[x], of[y]), max(of[x], of[y])
             of = {number: low if name == high else name for number, name in of.items()}
-    found = []
+    found: list[tuple[set[int], list[int]]] = []
     for name in sorted(set(of.values())):
         own = [number for number in both if of[number] == name]
         near = Counter(int(nic) for number in own for nic in (connections.a[number], connections.b[number]))
         volume = connections.sent[own].sum(axis=1)
         if len(near) > 2 and set(near.values()) == {2} and volume.min() >= EVEN * volume.max():
-            found += own
-    return sorted(found)
+            found.append((set(near), own))
+    # experts send all to all, so any three of a ring close to one among themselves
+    return sorted(number for nics, own in found if not any(nics < other for other, _ in found) for number in own)
+
+
+def _mostly_together(one: Transfers, other: Transfers) -> float:
+    """How simultaneous two series are in most parts of the time that both have, each part by itself."""
+    if not len(one) or not len(other):
+        return 0.0
+    first, last = max(one[0, 0], other[0, 0]), min(one[-1, 1], other[-1, 1])
+    bounds = np.linspace(first, last, PARTS + 1)
+    parts = [
+        together(*(series[(series[:, 0] >= low) & (series[:, 0] < high)] for series in (one, other)))
+        for low, high in zip(bounds, bounds[1:], strict=False)
+    ]
+    return float(np.quantile(parts, MOSTLY))
 
 
 def _tied_embeddings(
