@@ -34,6 +34,9 @@ HALF_SHARE, HALF_APART = 0.05, 5.0
 # The same for the time that transfers to a NIC lasted: .51 to 1.17 and 7 times the next in 13 of 31 slow links, and of
 # 70 other slow stretches .06 at most where it stood out (docs/LOG.md)
 RECEIPT_SHARE, RECEIPT_APART = 0.4, 5.0
+QUEUE_US = (
+    2_000  # before a NIC, where 2.5 times the next is enough: 4 ms at a slow link, others .6 at most (docs/LOG.md)
+)
 LONGEST_APART = 5.0  # the same for the longest silence of a step, where experts' calls hide the sum (docs/LOG.md)
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
@@ -162,9 +165,11 @@ class Localizer:
         if inside.sum() < 2:
             return None
         when = inside, outside
-        came = self._nic("slow_nic", "had its data come in slower", self._receipts, when, least, RECEIPT_APART)
-        if came is not None and self._queue(came.subject.nic, inside) > LINK_US:
-            return came
+        came = self._nic("slow_nic", "had its data come in slower", self._receipts, when, least, CLEAR_APART)
+        if came is not None:
+            queue = self._queue(came.subject.nic, inside)
+            if queue > (LINK_US if came.rise >= RECEIPT_APART * came.other else QUEUE_US):
+                return came
         went = self._nic("slow_nic", "sent its data slower", self._sendings, when, least, RECEIPT_APART)
         if went is None or went.subject.nic is None:
             return None

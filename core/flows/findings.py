@@ -26,6 +26,7 @@ OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
 # Of a step that is slow only with a name: so much of it, and the next one this part of that at most. Stalls of a quarter
 # of a step had .61 and more, and .38 at most; a noisy step of d06 .58 and .5 (docs/LOG.md)
 CLEARLY, NEXT = 0.6, 0.4
+ALONE = 0.1  # the same for a slight stretch: an accelerator that made steps longer by .07 had .05 (docs/LOG.md)
 
 
 def find_findings(
@@ -77,10 +78,10 @@ def find_findings(
 
 
 def _slight(localizer: Localizer, timeline: Timeline, durations: Floats) -> list[FlowFinding]:
-    """A stretch that is slower by so little that it counts only with a switch whose links hold what passes them."""
+    """A stretch that is slower by so little that it counts only with a switch or a server that clearly was the reason."""
     stretch = find_stretch(durations, slower=SLIGHT)
     found = [_stretch(localizer, timeline, durations, stretch)] if stretch is not None and not stretch.drifts else []
-    return [finding for finding in found if finding.kind == "slow_switch"]
+    return [finding for finding in found if finding.kind == "slow_switch" or _is_clear(finding, ALONE)]
 
 
 def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats, stretch: Stretch) -> FlowFinding:
@@ -138,14 +139,18 @@ def _slow_step(
     )  # fmt: skip
 
 
-def _is_clear(finding: FlowFinding) -> bool:
-    """Whether a NIC or a server alone explains a slow step."""
+def _is_clear(finding: FlowFinding, following: float = NEXT) -> bool:
+    """Whether a NIC or a server alone explains what was slow.
+
+    Args:
+        following: of its rise, that the next one has at most.
+    """
     numbers = finding.evidence
     if finding.subject is None or finding.subject.server is None:
         return False
     rise = float(numbers["rise_ms"])
     more = float(numbers["slow_ms"]) - float(numbers["usual_ms"])
-    return rise >= CLEARLY * more and float(numbers["next_ms"]) <= NEXT * rise
+    return rise >= CLEARLY * more and float(numbers["next_ms"]) <= following * rise
 
 
 def _hang(

@@ -20,6 +20,9 @@ ALIKE, TOLERANCE = (
     0.9,
     0.1,
 )  # share of the bytes in transfers of one size, within a tenth: rings of several buckets have less
+# Activations of which the usual transfer may be made where records end with 5 to 8 ms of silence, and the share of the
+# bytes in whole ones: 1.00 in twelve pipelines, .92 in a ring of two whose slow link cuts its transfers (docs/LOG.md)
+JOINED, WHOLE = 3, 0.98
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
 # Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
 AT_ONCE = 0.3
@@ -125,7 +128,8 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
         alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
-        pipeline = alike and (several or together(*lane) < TURNS)
+        turns = together(*lane) < TURNS
+        pipeline = (several or turns) if alike else several and turns and _multiples(lane)
         kinds[connection] = "pp" if pipeline else "dp"
     groups_of_two = {_ends(connections, connection) for connection, kind in kinds.items() if kind == "dp"}
     for connection, lane in lanes.items():
@@ -140,6 +144,11 @@ def _ends(connections: Connections, connection: int) -> tuple[int, int]:
 
 def _alike(lanes: tuple[Transfers, Transfers]) -> bool:
     return min(uniform(transfers, TOLERANCE) for transfers in lanes) >= ALIKE
+
+
+def _multiples(lanes: tuple[Transfers, Transfers]) -> bool:
+    """Whether nearly all bytes come in whole activations, several of which may be one transfer in coarser records."""
+    return min(uniform(transfers, TOLERANCE, together=JOINED) for transfers in lanes) >= WHOLE
 
 
 def _visible(lanes: tuple[Transfers, Transfers]) -> bool:

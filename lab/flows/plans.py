@@ -160,7 +160,9 @@ class Draw:
             server, rail = job["first_server"] + rank // job["tp"], job.get("rail", 0) + rank % job["tp"]
             received = sum(size for (_, far), size in _traffic(job).items() if far == rank)
             ports = {"in": f"p{server}n{rail}", "out": f"{server}/eth{rail}"}
-            ways = chance.choice(self.ways) if len(self.ways) > 1 else self.ways[0]  # a seed of before gives the plan of before
+            ways = (
+                chance.choice(self.ways) if len(self.ways) > 1 else self.ways[0]
+            )  # a seed of before gives the plan of before
             return fault | {"ports": [ports[way] for way in ways], "rate": _rate(received, _length(job) * more)}
         return self._slow_leaf(job, fault, _length(job) * more)
 
@@ -259,7 +261,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--sets", type=int, required=True)
     parser.add_argument("--name", required=True, help="the ids of the sets begin with it")
-    parser.add_argument("--unusual", action="store_true", help="layouts, tenants and records that the others do not have")
+    parser.add_argument(
+        "--unusual", action="store_true", help="layouts, tenants and records that the others do not have"
+    )
     parser.add_argument("--busy", action="store_true", help="ranks take turns with all else on the machine")
     options = parser.parse_args()
     chance = random.Random(options.seed)  # noqa: S311 no secret
