@@ -23,8 +23,8 @@ SETTLED = 0.5  # last part of a drift that its signs are read from
 # Of the level before: a trunk at 116 Mbit/s made steps longer by .035, most of its queue was beside work (docs/LOG.md)
 SLIGHT = 0.02
 OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
-# Of a step that is slow only with a name: so much of it, and the next one this part of that at most. Stalls of a quarter
-# of a step had .61 and more, and .38 at most; a noisy step of d06 .58 and .5 (docs/LOG.md)
+# Of a step that is slow only with a name: so much of it, and of that the next one has this part at most. Stalls of a
+# quarter of a step had .61 and more, and .38 at most; a noisy step of d06 .58 and .5 (docs/LOG.md)
 CLEARLY, NEXT = 0.6, 0.4
 ALONE = 0.1  # the same for a slight stretch: an accelerator that made steps longer by .07 had .05 (docs/LOG.md)
 
@@ -78,7 +78,7 @@ def find_findings(
 
 
 def _slight(localizer: Localizer, timeline: Timeline, durations: Floats) -> list[FlowFinding]:
-    """A stretch that is slower by so little that it counts only with a switch or a server that clearly was the reason."""
+    """A stretch that is slower by so little that it counts only with a switch or a server that clearly slowed it."""
     stretch = find_stretch(durations, slower=SLIGHT)
     found = [_stretch(localizer, timeline, durations, stretch)] if stretch is not None and not stretch.drifts else []
     return [finding for finding in found if finding.kind == "slow_switch" or _is_clear(finding, ALONE)]

@@ -7,6 +7,7 @@ alike, several a step, and the two directions take turns.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,8 +27,8 @@ JOINED, WHOLE = 3, 0.98
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
 # Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
 AT_ONCE = 0.3
-# In most parts of the run, for a slow link keeps one connection of a ring busy alone as long as it lasts: .17 of the whole
-# run and .4 of the others in a08 of the lab's (docs/LOG.md)
+# In most parts of the run, for a slow link keeps one connection of a ring busy alone as long as it lasts: .17 of the
+# whole run in a ring of three (docs/LOG.md)
 PARTS, MOSTLY = 12, 0.75
 # And of the bytes of its fullest connection that the emptiest has: in a ring all carry the same (.995 and more in 29
 # rings of the lab), what closes a pipeline of c chunks a stage carries (c - 1) / c of the others' (docs/LOG.md)
@@ -197,7 +198,7 @@ def _mostly_together(one: Transfers, other: Transfers) -> float:
     bounds = np.linspace(first, last, PARTS + 1)
     parts = [
         together(*(series[(series[:, 0] >= low) & (series[:, 0] < high)] for series in (one, other)))
-        for low, high in zip(bounds, bounds[1:], strict=False)
+        for low, high in pairwise(bounds)
     ]
     return float(np.quantile(parts, MOSTLY))
 

@@ -68,7 +68,7 @@ class Fabric:
             return f"pod-{number}"
         if kind == "poddown":
             return "spine-0"
-        server = int(port[1:].split("n")[0])
+        server = int(port[1:].partition("n")[0])
         return f"leaf-{self.leaf(server) if server < self.servers else 0}"
 
     def up(self) -> None:
