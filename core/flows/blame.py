@@ -192,12 +192,20 @@ class Localizer:
             if worker is None:  # among many short silences a stall is one long one
                 apart = STANDS_OUT if inside.sum() == 1 else LONGEST_APART
                 worker = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
-            return worker
-        slow = summed(slow_workers(self._stages, self._homes, inside, outside, more), self._nics, len(inside))
-        stage = self._nic("slow_compute", says, slow, when, least)
-        found = [stage and replace(stage, series=self._beside(stage.series))]
+            if worker is not None or inside.sum() == 1:
+                return worker
+            return self._stage(inside, outside, more, least)  # of six stages each waits for the others' waiting
+        stage = self._stage(inside, outside, more, least)
+        found = [stage]
         found += [self._nic("slow_compute", of, sign, when, least) for of, sign in self._late_data]
         return next(filter(None, found), None)
+
+    def _stage(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
+        """The stage of a pipeline that works longer, by data alone."""
+        when, says = (inside, outside), "took longer for its own work"
+        slow = summed(slow_workers(self._stages, self._homes, inside, outside, more), self._nics, len(inside))
+        stage = self._nic("slow_compute", says, slow, when, least)
+        return stage and replace(stage, series=self._beside(stage.series))
 
     def _beside(self, slow: FlowSeries) -> FlowSeries:
         """The work of all servers, for who was not slow is no part of ``slow``."""

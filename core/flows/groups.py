@@ -187,7 +187,20 @@ def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
         if len(near) > 2 and set(near.values()) == {2} and volume.min() >= EVEN * volume.max():
             found.append((set(near), own))
     # experts send all to all, so any three of a ring close to one among themselves
-    return sorted(number for nics, own in found if not any(nics < other for other, _ in found) for number in own)
+    return sorted(
+        number for ring in found if not any(_among(connections, ring, other) for other in found) for number in ring[1]
+    )
+
+
+def _among(connections: Connections, ring: tuple[set[int], list[int]], other: tuple[set[int], list[int]]) -> bool:
+    """Whether a ring is one of experts of another ring: of some of its NICs, or it sends less, and far more often."""
+    if ring[0] != other[0]:
+        return ring[0] < other[0]
+    size, most = (connections.sent[of[1]].sum() for of in (ring, other))
+    often, seldom = (
+        np.mean([len(lane) for number in of[1] for lane in _lanes(connections, number)]) for of in (ring, other)
+    )
+    return bool(size < most and often > SEVERAL * seldom)
 
 
 def _mostly_together(one: Transfers, other: Transfers) -> float:
