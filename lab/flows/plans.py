@@ -48,7 +48,12 @@ UNUSUAL: Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]] = (
     ((1, 3, 3), ({}, {"mode": "fsdp2"})), ((1, 2, 4), ({},)), ((3, 2, 2), ({}, {"embedding": True})),
     ((2, 2, 3), ({}, {"chunks": 2})), ((2, 3, 2), ({}, {"mode": "zero1"})), ((1, 6, 2), ({}, {"mode": "fsdp"})),
 )  # fmt: skip
-GRAINS = ({}, {"silence_us": 5_000}, {"silence_us": 8_000}, {"slot_us": 10_000})  # of records; messages of 2 ms first
+GRAINS: Sequence[dict[str, Any]] = (
+    {},
+    {"silence_us": 5_000},
+    {"silence_us": 8_000},
+    {"slot_us": 10_000},
+)  # of records; messages of 2 ms first
 FAULTS = {
     "slow_compute": 3,
     "slow_nic": 3,

@@ -1,4 +1,4 @@
-"""Groups of layouts that look like others: experts beside groups of two and beside ZeRO, activations that are joined."""
+"""Layouts whose groups look like others: experts beside groups of two or ZeRO, and activations that are joined."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -50,7 +50,7 @@ def two_by_two(*, experts: bool = False, joined: bool = False) -> list[Row]:
         experts: pairs of replicas exchange tokens with each micro-batch.
         joined: two activations are one record now and then.
     """
-    rows = []
+    rows: list[Row] = []
     for step in range(STEPS):
         clock = 1.8e9 + LENGTH * step
         for near, far in ((0, 2), (1, 3)):
@@ -81,7 +81,7 @@ def test_pipeline_of_which_activations_are_joined_is_one() -> None:
 
 def test_three_experts_of_a_ring_of_four_are_no_ring() -> None:
     """They exchange at once and close to a ring of three; the gradients' ring of all four is the larger one."""
-    rows = []
+    rows: list[Row] = []
     for step in range(STEPS):
         clock = 1.8e9 + LENGTH * step
         for place in range(4):
