@@ -97,3 +97,21 @@ def test_three_experts_of_a_ring_of_four_are_no_ring() -> None:
 
     assert groups(found)["dp"] == {(0, 1, 2, 3)}
     assert abs(len(found.timeline) - STEPS) <= 1
+
+
+def test_experts_of_the_same_three_are_no_second_ring() -> None:
+    """Of a ring of three they have all NICs, with less bytes and more often: its steps are those of the gradients."""
+    rows: list[Row] = []
+    for step in range(STEPS):
+        clock = 1.8e9 + LENGTH * step
+        for place in range(3 + step % 2):  # not as many each step, so that bytes of both together are no step's
+            for near, far in combinations(range(3), 2):
+                rows += both(clock + 0.05 * place, near, far, TOKENS, port=EXPERTS)
+        for nic in range(3):
+            rows.append(sent(clock + 0.3, nic, (nic + 1) % 3, GRADIENTS, port=RING, lasts=0.01))
+            rows.append(sent(clock + 0.33, (nic + 1) % 3, nic, GRADIENTS, port=RING, lasts=0.01))
+
+    found = job(rows)
+
+    assert groups(found) == {"dp": {(0, 1, 2)}, "ep": {(0, 1, 2)}}
+    assert abs(len(found.timeline) - STEPS) <= 1
