@@ -97,7 +97,7 @@ def layout(job: JobAnswer, topology: Topology, width: float) -> Figure | None:
     at = {nic: float(place) for place, nic in enumerate(nics)}
     guilty = {name for finding in job.findings for name in _blamed(finding)}
     with drawing():
-        places = _switches(topology, at)
+        places = switch_places(topology, at)
         top = max((y for _, y in places.values()), default=_LEVELS["nic"])
         widest = max(text_width(harmless(topology.server_of(nic), NAME), SMALL) for nic in nics)
         upright = widest > width / len({topology.server_of(nic) for nic in nics})
@@ -125,7 +125,7 @@ def _blamed(finding: FlowFinding) -> Sequence[str]:
     return [name for name in (who.switch, who.nic or who.server) if name] if who else []
 
 
-def _switches(topology: Topology, at: dict[str, float]) -> dict[str, tuple[float, float]]:
+def switch_places(topology: Topology, at: dict[str, float]) -> dict[str, tuple[float, float]]:
     """Leaves above the middle of their NICs, and level by level what joins them, up to what joins all."""
     below: dict[str, list[float]] = {}
     for nic, x in at.items():
