@@ -147,7 +147,7 @@ def test_all_levels_of_switches_are_drawn() -> None:
     document = {
         "schema": "firstfault.topology/1",
         "servers": [{"name": f"server-{nic}", "nics": [f"10.0.0.{nic}"]} for nic in range(5)],
-        "switches": [{"name": name, "role": "leaf"} for name in ("leaf-0", "leaf-1", "leaf-2", "pod-0", "pod-1")],
+        "switches": [{"name": name} for name in ("leaf-0", "leaf-1", "leaf-2", "pod-0", "pod-1", "spine-0")],
         "links": [{"a": f"10.0.0.{nic}", "b": f"leaf-{nic // 2}"} for nic in range(5)]
         + [{"a": f"leaf-{leaf}", "b": f"pod-{leaf // 2}"} for leaf in range(3)]
         + [{"a": "pod-0", "b": "spine-0"}, {"a": "pod-1", "b": "spine-0"}],
