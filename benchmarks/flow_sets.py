@@ -275,6 +275,7 @@ def main() -> None:
         command = [sys.executable, "-m", "bot", "flows", str(path), "--topology", str(attached), "--json"]
         began = time.monotonic()
         with answer.open("wb") as out, subprocess.Popen(command, stdout=out) as run:
+            waited = _waited(run.pid)
             _, status, used = os.wait4(run.pid, 0)  # of this child alone
             run.returncode = os.waitstatus_to_exitcode(status)
         took = time.monotonic() - began
@@ -282,6 +283,13 @@ def main() -> None:
     seen = sorted({(len(job["nics"]), len(job["steps"])) for job in jobs})
     print(f"{records:,} records, {len(jobs)} jobs; NICs and steps of a job: {seen}")
     print(f"{took:.1f} s, CPU {used.ru_utime + used.ru_stime:.1f} s, peak memory {used.ru_maxrss / 1e6:.2f} GB")
+    print(f"its main thread waited {waited:.1f} s for a processor; {used.ru_majflt} page faults waited for the disk")
+
+
+def _waited(process: int) -> float:
+    """Seconds that the main thread of a child has waited for a processor until it ended (Linux)."""
+    os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)  # its numbers stay until it is waited for
+    return int(Path("/proc", str(process), "schedstat").read_text().split()[1]) / 1e9
 
 
 def _write(path: Path, attached: Path, steps: int) -> int:

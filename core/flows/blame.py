@@ -16,7 +16,7 @@ from core.flows.exchange_work import exchange_work
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.own_work import calls_are_seen, own_work
-from core.flows.receipts import long_receipts, queued_before
+from core.flows.receipts import long_receipts, long_sendings, queued_before
 from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, rises
 from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
 from core.flows.timeline import Timeline
@@ -34,6 +34,10 @@ HALF_SHARE, HALF_APART = 0.05, 5.0
 # The same for the time that transfers to a NIC lasted: .51 to 1.17 and 7 times the next in 13 of 31 slow links, and of
 # 70 other slow stretches .06 at most where it stood out (docs/LOG.md)
 RECEIPT_SHARE, RECEIPT_APART = 0.4, 5.0
+QUEUE_US = (
+    2_000  # before a NIC, where 2.5 times the next is enough: 4 ms at a slow link, others .6 at most (docs/LOG.md)
+)
+LONGEST_APART = 5.0  # the same for the longest silence of a step, where experts' calls hide the sum (docs/LOG.md)
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
@@ -99,6 +103,10 @@ class Localizer:
         return long_receipts(self._connections, self._job, self._timeline)
 
     @cached_property
+    def _sendings(self) -> FlowSign:
+        return long_sendings(self._connections, self._job, self._timeline)
+
+    @cached_property
     def _work(self) -> FlowSign | None:
         """Own work of each NIC, where receivers are seen to call."""
         seen = calls_are_seen(self._connections, self._job, self._timeline)
@@ -136,7 +144,7 @@ class Localizer:
         late = self._late(inside, outside, more)
         if late is not None and inside.sum() > 1:
             return late  # what a slow link holds up is late at work too; who works slowly acknowledges in time
-        slow = self._receiver(inside, outside, RECEIPT_SHARE * more)
+        slow = self._long_transfers(inside, outside, RECEIPT_SHARE * more)
         if slow is not None:
             return slow
         worker = self._worker(inside, outside, more, own_share * more)
@@ -152,28 +160,52 @@ class Localizer:
         clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None
 
-    def _receiver(self, inside: Bools, outside: Bools, least: float) -> Attribution | None:
-        """Whose link is slow: transfers to it last longer, and queue before it; what queues nowhere is sent slowly."""
-        found = self._nic("slow_nic", "had its data come in slower", self._receipts, (inside, outside), least)
-        if found is None or found.subject.nic is None or found.rise < RECEIPT_APART * found.other or inside.sum() < 2:
+    def _long_transfers(self, inside: Bools, outside: Bools, least: float) -> Attribution | None:
+        """Whose link is slow: transfers to it last longer, and queue before it; or those that it sends, and nowhere."""
+        if inside.sum() < 2:
             return None
-        nic = self._connections.addresses.index(found.subject.nic)
-        queue = queued_before(self._connections, self._topology, self._job, self._timeline, nic, inside)
-        return found if queue > LINK_US else None
+        when = inside, outside
+        came = self._nic("slow_nic", "had its data come in slower", self._receipts, when, least, CLEAR_APART)
+        if came is not None:
+            queue = self._queue(came.subject.nic, inside)
+            if queue > (LINK_US if came.rise >= RECEIPT_APART * came.other else QUEUE_US):
+                return came
+        went = self._nic("slow_nic", "sent its data slower", self._sendings, when, least, RECEIPT_APART)
+        if went is None or went.subject.nic is None:
+            return None
+        highest = int(np.argmax(rises(self._receipts, *when)[0]))
+        receiver = self._connections.addresses[self._receipts.things[highest][0]]
+        return went if self._queue(receiver, inside) <= LINK_US else None
+
+    def _queue(self, nic: str | None, inside: Bools) -> float:
+        """Microseconds that data waits before a NIC; 0 where it is none."""
+        if nic is None:
+            return 0.0
+        place = self._connections.addresses.index(nic)
+        return queued_before(self._connections, self._topology, self._job, self._timeline, place, inside)
 
     def _worker(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
         """Who took longer for its work; by data alone a late entry may come of another stage, so that comes first."""
         when, says = (inside, outside), "took longer for its own work"
         if self._work is not None:
             worker = self._nic("slow_compute", says, self._work, when, least)
-            if worker is None and inside.sum() == 1:  # among many short silences a stall is one long one
-                worker = self._nic("slow_compute", "worked longer without a word", self._silences, when, least)
-            return worker
-        slow = summed(slow_workers(self._stages, self._homes, inside, outside, more), self._nics, len(inside))
-        stage = self._nic("slow_compute", says, slow, when, least)
-        found = [stage and replace(stage, series=self._beside(stage.series))]
+            if worker is None:  # among many short silences a stall is one long one
+                apart = STANDS_OUT if inside.sum() == 1 else LONGEST_APART
+                worker = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
+            if worker is not None or inside.sum() == 1:
+                return worker
+            return self._stage(inside, outside, more, least)  # of six stages each waits for the others' waiting
+        stage = self._stage(inside, outside, more, least)
+        found = [stage]
         found += [self._nic("slow_compute", of, sign, when, least) for of, sign in self._late_data]
         return next(filter(None, found), None)
+
+    def _stage(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
+        """The stage of a pipeline that works longer, by data alone."""
+        when, says = (inside, outside), "took longer for its own work"
+        slow = summed(slow_workers(self._stages, self._homes, inside, outside, more), self._nics, len(inside))
+        stage = self._nic("slow_compute", says, slow, when, least)
+        return stage and replace(stage, series=self._beside(stage.series))
 
     def _beside(self, slow: FlowSeries) -> FlowSeries:
         """The work of all servers, for who was not slow is no part of ``slow``."""
@@ -218,8 +250,10 @@ class Localizer:
             "slow_switch", Subject(switch=worst), float(rise[highest]), float(before[highest]), healthy, says, series
         )
 
-    def _nic(self, kind: str, says: str, sign: FlowSign, when: tuple[Bools, Bools], least: float) -> Attribution | None:
-        """The NIC, server or group whose sign stands out from all others."""
+    def _nic(
+        self, kind: str, says: str, sign: FlowSign, when: tuple[Bools, Bools], least: float, apart: float = STANDS_OUT
+    ) -> Attribution | None:
+        """The NIC, server or group whose sign stands out from all others, ``apart`` times."""
         rise, before, noise = rises(sign, *when)
         order = np.argsort(-rise, kind="stable").tolist()
         if not order:
@@ -232,7 +266,7 @@ class Localizer:
             return None
         peers = [place for place in order if rise[place] >= PEERS * highest]
         other = max([0.0, *(float(rise[place]) for place in order if place not in peers)])
-        if highest < STANDS_OUT * other:
+        if highest < apart * other:
             return None
         nics = [self._connections.addresses[nic] for place in peers for nic in sign.things[place]]
         subject = self._subject(nics)

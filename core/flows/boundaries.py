@@ -17,6 +17,8 @@ from core.flows.jobs import Floats
 from core.flows.transfers import Transfers
 
 FEWEST = 5  # steps: of fewer, no size is usual
+CLEAR = 0.5  # of the steps with equal bytes: below it the silences were none between steps
+OTHERS, APART = 6, 0.1  # sizes that are tried, and how much they differ
 EQUAL = 0.02  # of the usual bytes of a step, within which one is equal (docs/how-to/flows.md)
 STRETCH = 1_500  # bursts at most that are asked for the bytes of a step; the search is quadratic
 
@@ -60,7 +62,17 @@ def find_boundaries(bursts: Transfers) -> Boundaries | None:
     silence = _silences(bursts)
     middle = len(bursts) // 2
     stretch = slice(max(0, middle - STRETCH // 2), middle + STRETCH // 2)
-    share, size = _size(bursts[stretch, 2].astype(float), silence[stretch])
+    first = None
+    for share, size in _sizes(bursts[stretch, 2].astype(float), silence[stretch]):
+        found = _of_size(bursts, silence, share, size)
+        if found is not None and found.equal >= CLEAR:
+            return found
+        first = first or found
+    return first
+
+
+def _of_size(bursts: Transfers, silence: Floats, share: float, size: float) -> Boundaries | None:
+    """The ends of steps of about that many bytes."""
     steps = max(FEWEST, round(bursts[:, 2].sum() / size))
     total = np.cumsum(bursts[:, 2]).astype(float)
     path = _path(total, silence, size, steps)
@@ -102,21 +114,28 @@ def _silences(bursts: Transfers) -> Floats:
     return behind
 
 
-def _size(sizes: Floats, silence: Floats) -> tuple[float, float]:
-    """How equal the steps can be made, and the bytes of one."""
+def _sizes(sizes: Floats, silence: Floats) -> list[tuple[float, float]]:
+    """How equal the steps can be made, and the bytes of one; then other sizes, for the longest silences may be pauses.
+
+    Checkpoints every so many steps leave equal bytes in between too.
+    """
     count = len(sizes)
     order = np.argsort(-silence[:-1], kind="stable")
     longest = silence[order]
     total = np.append(0.0, np.cumsum(sizes))
-    best = (-1.0, 0.0, float(total[-1]) or 1.0)
+    found = [(-1.0, 0.0, float(total[-1]) or 1.0)]
     for steps in range(FEWEST, count):
         cuts = np.append(np.append(0, np.sort(order[: steps - 1]) + 1), count)
         segments = np.diff(total[cuts])
         usual = float(np.median(segments))
         equal = float((np.abs(segments / usual - 1) < EQUAL).mean()) if usual else 0.0
         apart = np.log(np.median(longest[: steps - 1]) / longest[min(steps, len(longest) - 1)])
-        best = max(best, (equal * (1 + _APART * min(max(apart, 0.0), _MOST_APART)), equal, usual))
-    return best[1], best[2]
+        found.append((equal * (1 + _APART * min(max(apart, 0.0), _MOST_APART)), equal, usual))
+    chosen: list[tuple[float, float]] = []
+    for _, equal, usual in sorted(found, reverse=True):
+        if len(chosen) < OTHERS and usual and all(abs(usual / size - 1) > APART for _, size in chosen):
+            chosen.append((equal, usual))
+    return chosen
 
 
 def _path(total: Floats, silence: Floats, size: float, steps: int) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
 from core.flows.record_grain import find_grain
-from core.flows.stretches import Stretch, find_stretch, slow_steps
+from core.flows.stretches import SLOW, Stretch, find_stretch, slow_steps
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
@@ -23,6 +23,10 @@ SETTLED = 0.5  # last part of a drift that its signs are read from
 # Of the level before: a trunk at 116 Mbit/s made steps longer by .035, most of its queue was beside work (docs/LOG.md)
 SLIGHT = 0.02
 OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
+# Of a step that is slow only with a name: so much of it, and of that the next one has this part at most. Stalls of a
+# quarter of a step had .61 and more, and .38 at most; a noisy step of d06 .58 and .5 (docs/LOG.md)
+CLEARLY, NEXT = 0.6, 0.4
+ALONE = 0.1  # the same for a slight stretch: an accelerator that made steps longer by .07 had .05 (docs/LOG.md)
 
 
 def find_findings(
@@ -64,6 +68,7 @@ def find_findings(
         for step, usual in slow_steps(durations, stretch, stored > STORED)
         if stretch is None or durations[step] > stretch.slow  # what is slower for long says more
     ]
+    found = [of for of in found if of.kind != "slow_step" or of.score > SLOW - 1 or _is_clear(of)]
     silence = find_silence(connections, topology, job, groups, timeline, last)
     if isinstance(silence, str):
         skipped.append(("hang", silence))
@@ -73,10 +78,10 @@ def find_findings(
 
 
 def _slight(localizer: Localizer, timeline: Timeline, durations: Floats) -> list[FlowFinding]:
-    """A stretch that is slower by so little that it counts only with a switch whose links hold what passes them."""
+    """A stretch that is slower by so little that it counts only with a switch or a server that clearly slowed it."""
     stretch = find_stretch(durations, slower=SLIGHT)
     found = [_stretch(localizer, timeline, durations, stretch)] if stretch is not None and not stretch.drifts else []
-    return [finding for finding in found if finding.kind == "slow_switch"]
+    return [finding for finding in found if finding.kind == "slow_switch" or _is_clear(finding, ALONE)]
 
 
 def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats, stretch: Stretch) -> FlowFinding:
@@ -132,6 +137,20 @@ def _slow_step(
         "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
         f"{says}; {_because(blame)}.", numbers | _numbers(blame), blame.series if blame else None,
     )  # fmt: skip
+
+
+def _is_clear(finding: FlowFinding, following: float = NEXT) -> bool:
+    """Whether a NIC or a server alone explains what was slow.
+
+    Args:
+        following: of its rise, that the next one has at most.
+    """
+    numbers = finding.evidence
+    if finding.subject is None or finding.subject.server is None:
+        return False
+    rise = float(numbers["rise_ms"])
+    more = float(numbers["slow_ms"]) - float(numbers["usual_ms"])
+    return rise >= CLEARLY * more and float(numbers["next_ms"]) <= following * rise
 
 
 def _hang(

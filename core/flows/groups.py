@@ -7,6 +7,7 @@ alike, several a step, and the two directions take turns.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,9 +21,15 @@ ALIKE, TOLERANCE = (
     0.9,
     0.1,
 )  # share of the bytes in transfers of one size, within a tenth: rings of several buckets have less
+# Activations of which the usual transfer may be made where records end with 5 to 8 ms of silence, and the share of the
+# bytes in whole ones: 1.00 in twelve pipelines, .92 in a ring of two whose slow link cuts its transfers (docs/LOG.md)
+JOINED, WHOLE = 3, 0.98
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
 # Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
 AT_ONCE = 0.3
+# In most parts of the run, for a slow link keeps one connection of a ring busy alone as long as it lasts: .17 of the
+# whole run in a ring of three (docs/LOG.md)
+PARTS, MOSTLY = 12, 0.75
 # And of the bytes of its fullest connection that the emptiest has: in a ring all carry the same (.995 and more in 29
 # rings of the lab), what closes a pipeline of c chunks a stage carries (c - 1) / c of the others' (docs/LOG.md)
 EVEN = 0.95
@@ -122,13 +129,27 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
         alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
-        pipeline = alike and (several or together(*lane) < TURNS)
+        turns = together(*lane) < TURNS
+        pipeline = (several or turns) if alike else several and turns and _multiples(lane)
         kinds[connection] = "pp" if pipeline else "dp"
+    groups_of_two = {_ends(connections, connection) for connection, kind in kinds.items() if kind == "dp"}
+    for connection, lane in lanes.items():
+        if kinds[connection] == "pp" and _ends(connections, connection) in groups_of_two and together(*lane) >= TURNS:
+            kinds[connection] = "ep"  # a stage and the next one take turns, and are in no group with each other
     return kinds
+
+
+def _ends(connections: Connections, connection: int) -> tuple[int, int]:
+    return int(connections.a[connection]), int(connections.b[connection])
 
 
 def _alike(lanes: tuple[Transfers, Transfers]) -> bool:
     return min(uniform(transfers, TOLERANCE) for transfers in lanes) >= ALIKE
+
+
+def _multiples(lanes: tuple[Transfers, Transfers]) -> bool:
+    """Whether nearly all bytes come in whole activations, several of which may be one transfer in coarser records."""
+    return min(uniform(transfers, TOLERANCE, together=JOINED) for transfers in lanes) >= WHOLE
 
 
 def _visible(lanes: tuple[Transfers, Transfers]) -> bool:
@@ -155,17 +176,44 @@ def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
     pairs = {(x, y) for own in at.values() for x in own for y in own if x < y}
     of = {number: number for number in both}
     for x, y in sorted(pairs):
-        if of[x] != of[y] and together(busy[x], busy[y]) >= AT_ONCE:
+        if of[x] != of[y] and _mostly_together(busy[x], busy[y]) >= AT_ONCE:
             low, high = min(of[x], of[y]), max(of[x], of[y])
             of = {number: low if name == high else name for number, name in of.items()}
-    found = []
+    found: list[tuple[set[int], list[int]]] = []
     for name in sorted(set(of.values())):
         own = [number for number in both if of[number] == name]
         near = Counter(int(nic) for number in own for nic in (connections.a[number], connections.b[number]))
         volume = connections.sent[own].sum(axis=1)
         if len(near) > 2 and set(near.values()) == {2} and volume.min() >= EVEN * volume.max():
-            found += own
-    return sorted(found)
+            found.append((set(near), own))
+    # experts send all to all, so any three of a ring close to one among themselves
+    return sorted(
+        number for ring in found if not any(_among(connections, ring, other) for other in found) for number in ring[1]
+    )
+
+
+def _among(connections: Connections, ring: tuple[set[int], list[int]], other: tuple[set[int], list[int]]) -> bool:
+    """Whether a ring is one of experts of another ring: of some of its NICs, or it sends less, and far more often."""
+    if ring[0] != other[0]:
+        return ring[0] < other[0]
+    size, most = (connections.sent[of[1]].sum() for of in (ring, other))
+    often, seldom = (
+        np.mean([len(lane) for number in of[1] for lane in _lanes(connections, number)]) for of in (ring, other)
+    )
+    return bool(size < most and often > SEVERAL * seldom)
+
+
+def _mostly_together(one: Transfers, other: Transfers) -> float:
+    """How simultaneous two series are in most parts of the time that both have, each part by itself."""
+    if not len(one) or not len(other):
+        return 0.0
+    first, last = max(one[0, 0], other[0, 0]), min(one[-1, 1], other[-1, 1])
+    bounds = np.linspace(first, last, PARTS + 1)
+    parts = [
+        together(*(series[(series[:, 0] >= low) & (series[:, 0] < high)] for series in (one, other)))
+        for low, high in pairwise(bounds)
+    ]
+    return float(np.quantile(parts, MOSTLY))
 
 
 def _tied_embeddings(

@@ -19,10 +19,21 @@ QUARTER = 0.75  # of the time that a NIC received: that much in transfers that w
 
 def long_receipts(connections: Connections, job: JobFlows, timeline: Timeline) -> FlowSign:
     """By receiver: how long its transfers of a step lasted, of each connection by itself."""
+    return _lengths(connections, job, timeline, sender=False)
+
+
+def long_sendings(connections: Connections, job: JobFlows, timeline: Timeline) -> FlowSign:
+    """By sender: the same."""
+    return _lengths(connections, job, timeline, sender=True)
+
+
+def _lengths(connections: Connections, job: JobFlows, timeline: Timeline, *, sender: bool) -> FlowSign:
     found: dict[int, list[tuple[Ints, Floats]]] = {}
     for member, back, receiver in _lanes(connections, job):
         transfers = transfers_of(connections, [member], back=back, silence=MESSAGE_US)
-        found.setdefault(receiver, []).append((transfers[:, 1], (transfers[:, 1] - transfers[:, 0]).astype(float)))
+        other = int(connections.b[member] if back else connections.a[member])
+        length = (transfers[:, 1] - transfers[:, 0]).astype(float)
+        found.setdefault(other if sender else receiver, []).append((transfers[:, 1], length))
     return by_step(found, timeline)
 
 

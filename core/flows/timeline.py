@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.flows.boundaries import find_boundaries
+from core.flows.boundaries import CLEAR, find_boundaries
 from core.flows.connections import Connections
 from core.flows.departures import last_departure
 from core.flows.groups import Groups
@@ -21,7 +21,6 @@ from core.flows.table import Ints
 from core.flows.topology import Topology
 from core.flows.transfers import of_lanes, transfers_of
 
-CLEAR = 0.5  # of the steps with equal bytes: below it the silences were none between steps
 SOON_US = (
     1_000  # microseconds after the data, in which its acknowledgement begins; a delayed one tells nothing (docs/LOG.md)
 )

@@ -61,10 +61,19 @@ def together(one: Transfers, other: Transfers) -> float:
     return float(span[busy & also].sum() / either) if either else 0.0
 
 
-def uniform(transfers: Transfers, tolerance: float) -> float:
-    """The share of the bytes that came in transfers of the usual size (0 to 1)."""
+def uniform(transfers: Transfers, tolerance: float, *, together: int = 0) -> float:
+    """The share of the bytes that came in transfers of the usual size (0 to 1).
+
+    Args:
+        together: above 0 transfers may be joined: multiples count of the usual size, or of a part of it up to this one.
+    """
     if not len(transfers):
         return 0.0
     size = np.sort(transfers[:, 2])
     usual = size[np.searchsorted(np.cumsum(size), size.sum() / 2)]
-    return float(size[np.abs(size / usual - 1) < tolerance].sum() / size.sum())
+    shares = [float(size[np.abs(size / usual - 1) < tolerance].sum() / size.sum())]
+    for parts in range(1, together + 1):
+        times = size * parts / usual
+        whole = (np.abs(times - np.round(times)) < tolerance) & (times > 1 - tolerance)
+        shares.append(float(size[whole].sum() / size.sum()))
+    return max(shares)

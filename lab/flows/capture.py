@@ -1,6 +1,7 @@
-"""Every packet that enters a switch port, as flow records: a record ends with 2 ms of silence.
+"""Every packet that enters a switch port, as flow records: a record ends with 2 ms of silence, or where it is told to.
 
-Runs inside the namespace of the switches: ``python -m lab.flows.capture RECORDS SECONDS``.
+Runs inside the namespace of the switches: ``python -m lab.flows.capture RECORDS SECONDS [SILENCE_US SLOT_US]``. Slots
+are what an exporter's active time-out comes to: no record goes from one into the next; 0 for none.
 """
 
 import array
@@ -18,7 +19,7 @@ ETH_P_ALL = 3  # linux/if_ether.h
 SO_TIMESTAMPNS = 35  # asm-generic/socket.h (SO_TIMESTAMPNS_OLD)
 SOL_PACKET, PACKET_STATISTICS = 263, 6  # linux/socket.h, linux/if_packet.h
 HEAD = 80  # bytes of a packet that are read: Ethernet, IPv4 and TCP
-SILENCE_US = 2_000  # chosen, as the module says: far below a step, far above a round trip of the lab
+SILENCE_US = 2_000  # chosen: far below a step, far above a round trip of the lab
 MSS = 1_448  # bytes: an Ethernet frame of 1,500 without the headers of IPv4 and TCP with time stamps
 COLUMNS = ("start_us", "end_us", "src", "dst", "sport", "dport", "bytes", "packets", "tcp_flags", "port")
 
@@ -26,6 +27,7 @@ COLUMNS = ("start_us", "end_us", "src", "dst", "sport", "dport", "bytes", "packe
 def main() -> None:
     """Capture until the time is up or the file STOP appears beside the records; then write them."""
     out, until = Path(sys.argv[1]), time.monotonic() + float(sys.argv[2])
+    silence, slot = map(int, sys.argv[3:5] or (SILENCE_US, 0))
     ports = {name: number for number, name in socket.if_nameindex()}
     line = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     line.setsockopt(socket.SOL_SOCKET, 33, 256 << 20)  # SO_RCVBUFFORCE
@@ -39,7 +41,7 @@ def main() -> None:
     headers = np.frombuffer(packets, np.int64).reshape(-1, 8)
     lost = struct.unpack("II", line.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]
     names = np.array([[str(port), name] for name, port in ports.items()])
-    np.savez(out, records=_records(headers), ports=names, lost=lost)
+    np.savez(out, records=_records(headers, silence, slot), ports=names, lost=lost)
 
 
 def _drain(line: socket.socket, packets: "array.array[int]", ports: dict[str, int]) -> None:
@@ -65,13 +67,15 @@ def _drain(line: socket.socket, packets: "array.array[int]", ports: dict[str, in
         )  # fmt: skip
 
 
-def _records(packets: NDArray[np.int64]) -> NDArray[np.int64]:
+def _records(packets: NDArray[np.int64], silence: int, slot: int) -> NDArray[np.int64]:
     """(records, COLUMNS) by flow and port."""
     port, flags = packets[:, 7] >> 8, packets[:, 7] & 255
     order = np.lexsort((packets[:, 0], *packets[:, 1:5].T, port))
     packets, port, flags = packets[order], port[order], flags[order]
     key = np.column_stack([packets[:, 1:5], port])
-    fresh = np.append(True, (key[1:] != key[:-1]).any(axis=1) | (np.diff(packets[:, 0]) > SILENCE_US))
+    fresh = np.append(True, (key[1:] != key[:-1]).any(axis=1) | (np.diff(packets[:, 0]) > silence))
+    if slot:
+        fresh[1:] |= np.diff(packets[:, 0] // slot) > 0
     first = np.flatnonzero(fresh)
     last = np.append(first[1:] - 1, len(packets) - 1)
     return np.column_stack(

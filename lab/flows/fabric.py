@@ -1,4 +1,7 @@
-"""A network of leaves and spines in namespaces: bridges in one, a server in each of the others, real TCP in between."""
+"""A network of leaves and a spine in namespaces, with or without switches of pods between them.
+
+Bridges are in one namespace, a server in each of the others, real TCP in between.
+"""
 
 import shlex
 import subprocess
@@ -27,12 +30,14 @@ class Fabric:
         servers: how many; server n has the addresses 10.88.RAIL.(10 + n).
         rails: NICs of a server.
         leaves: switches that the servers are spread over in blocks.
+        pods: switches between the leaves and the spine, which the leaves are spread over in blocks; 0 for none.
     """
 
     name: str
     servers: int
     rails: int
     leaves: int
+    pods: int = 0
 
     @property
     def switch(self) -> str:
@@ -47,17 +52,39 @@ class Fabric:
         """The leaf of a server."""
         return number * self.leaves // self.servers
 
+    def above(self, leaf: int) -> str:
+        """The bridge that a leaf is attached to."""
+        return f"pod{leaf * self.pods // self.leaves}" if self.pods else "spine"
+
+    def exporter(self, port: str) -> str:
+        """The switch that a port belongs to, by its name in the topology."""
+        kind, number = port.rstrip("0123456789"), port[len(port.rstrip("0123456789")) :]
+        if kind == "up":
+            return f"leaf-{number}"
+        if kind == "down":
+            bridge = self.above(int(number))
+            return "spine-0" if bridge == "spine" else f"pod-{bridge[3:]}"
+        if kind == "podup":
+            return f"pod-{number}"
+        if kind == "poddown":
+            return "spine-0"
+        server = int(port[1:].partition("n")[0])
+        return f"leaf-{self.leaf(server) if server < self.servers else 0}"
+
     def up(self) -> None:
         """Make it."""
         inside = f"ip -n {self.switch}"
         run(f"ip netns add {self.switch}")
-        for bridge in ["spine", *(f"leaf{leaf}" for leaf in range(self.leaves))]:
+        pods, leaves = range(self.pods), range(self.leaves)
+        for bridge in ["spine", *(f"pod{pod}" for pod in pods), *(f"leaf{leaf}" for leaf in leaves)]:
             run(f"{inside} link add {bridge} type bridge")
             run(f"{inside} link set {bridge} up")
-        for leaf in range(self.leaves):
-            run(f"{inside} link add up{leaf} type veth peer name down{leaf}")
-            for port, bridge in ((f"up{leaf}", f"leaf{leaf}"), (f"down{leaf}", "spine")):
-                run(f"{inside} link set {port} master {bridge} up")
+        trunks = [(f"podup{pod}", f"pod{pod}", f"poddown{pod}", "spine") for pod in pods]
+        trunks += [(f"up{leaf}", f"leaf{leaf}", f"down{leaf}", self.above(leaf)) for leaf in leaves]
+        for up, bridge, down, higher in trunks:
+            run(f"{inside} link add {up} type veth peer name {down}")
+            run(f"{inside} link set {up} master {bridge} up")
+            run(f"{inside} link set {down} master {higher} up")
         for number in range(self.servers):
             self._attach(self.server(number), number, [f"10.88.{rail}.{10 + number}" for rail in range(self.rails)])
         self._attach(f"{self.name}st", 99, [STORAGE])
@@ -80,10 +107,12 @@ class Fabric:
             subprocess.run(["ip", "netns", "del", space], check=False, capture_output=True)  # noqa: S603, S607
 
     def limit(self, ports: list[str], rate: str) -> None:
-        """Slow ports of the switches down; an empty rate lets them go."""
-        for port in ports:
+        """Slow ports of the switches down, or of a server (``SERVER/eth0``); an empty rate lets them go."""
+        for name in ports:
+            server, _, port = name.rpartition("/")
+            space = self.server(int(server)) if server else self.switch
             action = f"replace dev {port} root tbf rate {rate} burst {BURST} latency {QUEUE_MS}ms"
-            run(f"tc -n {self.switch} qdisc {action if rate else f'del dev {port} root'}")
+            run(f"tc -n {space} qdisc {action if rate else f'del dev {port} root'}")
 
     def topology(self) -> dict[str, Any]:
         """As ``--topology`` reads it."""
@@ -93,8 +122,11 @@ class Fabric:
             for number, own in nics.items()
             for rail, nic in enumerate(own)
         ]
-        links += [{"a": f"leaf-{leaf}", "b": "spine-0", "port": f"up{leaf}"} for leaf in range(self.leaves)]
+        trunks = [(f"up{leaf}", f"down{leaf}") for leaf in range(self.leaves)]
+        trunks += [(f"podup{pod}", f"poddown{pod}") for pod in range(self.pods)]
+        links += [{"a": self.exporter(up), "b": self.exporter(down), "port": up} for up, down in trunks]
         leaves = [{"name": f"leaf-{leaf}", "role": "leaf"} for leaf in range(self.leaves)]
+        leaves += [{"name": f"pod-{pod}", "role": "spine"} for pod in range(self.pods)]
         return {
             "schema": "firstfault.topology/1",
             "servers": [{"name": f"server-{number:02}", "nics": own} for number, own in nics.items()],

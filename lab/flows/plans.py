@@ -1,18 +1,21 @@
 """Plans of sets drawn at random: layouts, sizes and faults that nobody chose.
 
-``python -m lab.flows.plans --seed 7 --sets 8 --name r > plan.json``; ``lab.flows.sets`` makes the sets of a plan. The
+``python -m lab.flows.plans --seed 7 --sets 8 --name r > plan.json``; with ``--unusual`` three levels of switches, three
+tenants, tenants on the same servers, larger and mixed groups, coarser records, and links that are slow to send on.
+``lab.flows.sets`` makes the sets of a plan. The
 same seed gives the same plan. How strong a fault is follows from the bytes and the work of its job: it makes a step
 longer by ``STRONGER`` of its length, however the job is laid out.
 """
 
 import argparse
 import json
+import math
 import random
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-RANKS = 10  # of a set: more leave two cores too little room for their own work
+RANKS, MORE = 10, 12  # of a set, and of an unusual one: more leave two cores too little room for their own work
 FEWEST = 3  # ranks of a job
 STEPS = 60  # chosen: enough for what is usual, for the fault and for what comes after it
 STRONGER = 0.3, 1.2  # of a step's length, that a fault adds
@@ -30,6 +33,27 @@ LAYOUTS: Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]] = (
     *(((2, dp, 1), ({}, {"mode": "zero1"}, {"embedding": True}, {"chunks": 2})) for dp in (3, 4, 5)),
     *(((3, 3, 1), ({}, {"chunks": 2})), ((1, 3, 2), ({}, {"overlap": True})), ((1, 5, 2), ({},)), ((2, 2, 2), ({},))),
 )  # fmt: skip
+# What no set had before the unusual ones
+_BIG = {"checkpoint_bytes": 300_000_000}  # what makes a step longer on links that nobody limits
+UNUSUAL: Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]] = (
+    *(((1, dp, 1), ({}, {"mode": "zero1", "experts": True}, {"overlap": True, "buckets": 6})) for dp in (10, 11, 12)),
+    *(
+        ((1, dp, 1), ({"mode": "fsdp", "experts": True}, {"mode": "fsdp2", "checkpoint_every": 9, **_BIG}))
+        for dp in (3, 4, 5)
+    ),
+    *(((1, dp, 1), ({"checkpoint_every": 11, **_BIG}, {"mode": "zero1", "experts": True})) for dp in (3, 4)),
+    ((6, 2, 1), ({}, {"embedding": True})), ((4, 3, 1), ({}, {"mode": "zero1"})), ((3, 4, 1), ({}, {"chunks": 2})),
+    ((2, 6, 1), ({}, {"embedding": True, "mode": "zero1"}, {"overlap": True, "buckets": 3})),
+    ((2, 2, 1), ({"overlap": True, "buckets": 3}, {"embedding": True, "chunks": 2}, {"experts": True})),
+    ((1, 3, 3), ({}, {"mode": "fsdp2"})), ((1, 2, 4), ({},)), ((3, 2, 2), ({}, {"embedding": True})),
+    ((2, 2, 3), ({}, {"chunks": 2})), ((2, 3, 2), ({}, {"mode": "zero1"})), ((1, 6, 2), ({}, {"mode": "fsdp"})),
+)  # fmt: skip
+GRAINS: Sequence[dict[str, Any]] = (
+    {},
+    {"silence_us": 5_000},
+    {"silence_us": 8_000},
+    {"slot_us": 10_000},
+)  # of records; messages of 2 ms first
 FAULTS = {
     "slow_compute": 3,
     "slow_nic": 3,
@@ -59,9 +83,12 @@ class Deck:
 class Draw:
     """A set as it is drawn."""
 
+    ways: Sequence[Sequence[str]] = (("in",),)  # that a slow link is slow
+
     def __init__(self, chance: random.Random, deck: Deck, name: str, *, busy: bool) -> None:
         self.chance, self.name, self.busy = chance, name, busy
         self.leaves = chance.choice((2, 3, 4))
+        self.more: dict[str, Any] = {}
         self.kinds = [deck.draw()]
         alone = self.kinds == ["slow_switch"]  # a leaf that two jobs share would slow both
         self.jobs = [self._job("a", 0, RANKS if alone else chance.choice((RANKS // 2, RANKS * 3 // 5, RANKS)))]
@@ -74,7 +101,7 @@ class Draw:
 
     def _job(self, name: str, first_server: int, room: int) -> dict[str, Any]:
         chance = self.chance
-        (pp, dp, tp), kinds = chance.choice([of for of in LAYOUTS if of[0][0] * of[0][1] * of[0][2] <= room])
+        (pp, dp, tp), kinds = chance.choice(self._layouts(room))
         kind = chance.choice(kinds)
         work = chance.uniform(0.012, 0.022) if pp > 1 else chance.uniform(0.022, 0.035)
         if kind.get("mode", "").startswith("fsdp"):
@@ -89,6 +116,9 @@ class Draw:
             "batch": chance.choice((0, 0, 60_000, 250_000)), "batch_anew": chance.random() < 0.5,
         }  # fmt: skip
 
+    def _layouts(self, room: int) -> Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]]:
+        return [of for of in LAYOUTS if math.prod(of[0]) <= room]
+
     def plan(self) -> dict[str, Any]:
         """The set with its faults, as ``lab.flows.sets`` reads it."""
         says = []
@@ -101,7 +131,7 @@ class Draw:
             )
         return {
             "id": self.name, "what": "; ".join(says), "servers": self.servers, "leaves": self.leaves, "seconds": 120,
-            "rails": max(job["tp"] for job in self.jobs), "jobs": self.jobs,
+            "rails": max(job.get("rail", 0) + job["tp"] for job in self.jobs), "jobs": self.jobs, **self.more,
         }  # fmt: skip
 
     def _fault(self, job: dict[str, Any], kind: str) -> dict[str, Any]:
@@ -136,9 +166,13 @@ class Draw:
         if kind == "hang":
             return fault | {"first_step": first + 20, "last_step": first + 20}
         if kind == "slow_nic":
-            server, rail = job["first_server"] + rank // job["tp"], rank % job["tp"]
+            server, rail = job["first_server"] + rank // job["tp"], job.get("rail", 0) + rank % job["tp"]
             received = sum(size for (_, far), size in _traffic(job).items() if far == rank)
-            return fault | {"ports": [f"p{server}n{rail}"], "rate": _rate(received, _length(job) * more)}
+            ports = {"in": f"p{server}n{rail}", "out": f"{server}/eth{rail}"}
+            ways = (
+                chance.choice(self.ways) if len(self.ways) > 1 else self.ways[0]
+            )  # a seed of before gives the plan of before
+            return fault | {"ports": [ports[way] for way in ways], "rate": _rate(received, _length(job) * more)}
         return self._slow_leaf(job, fault, _length(job) * more)
 
     def _slow_leaf(self, job: dict[str, Any], fault: dict[str, Any], longer: float) -> dict[str, Any]:
@@ -159,6 +193,44 @@ class Draw:
             "rate": _rate(out[leaf], longer),
             "ranks": [],
         }
+
+
+class Unusual(Draw):
+    """A set of what no set had before: its tenants may share servers, or be three."""
+
+    ways = (("in",), ("out",), ("in", "out"))
+
+    def __init__(self, chance: random.Random, deck: Deck, name: str, *, busy: bool) -> None:
+        self.chance, self.name, self.busy = chance, name, busy
+        self.pods = chance.choice((0, 2, 2))
+        self.leaves = chance.choice((4, 5, 6)) if self.pods else chance.choice((2, 3, 5))
+        self.more = {"pods": self.pods, **chance.choice(GRAINS)}
+        self.kinds = [deck.draw()]
+        alone = self.kinds == ["slow_switch"]
+        self.jobs = [self._job("a", 0, MORE if alone else chance.choice((4, 6, 9, MORE)))]
+        room = MORE - self._ranks(self.jobs[0])
+        while not alone and room >= FEWEST and len(self.jobs) < FEWEST:
+            job = self._job("abc"[len(self.jobs)], sum(map(self._servers, self.jobs)), room)
+            before = self.jobs[-1]
+            if chance.random() < 0.5 and self._servers(job) <= self._servers(before) and "rail" not in before:
+                # on its servers, other NICs; what goes to storage takes the first NIC of a server, which is the other's
+                job |= {"first_server": before["first_server"], "rail": before["tp"], "checkpoint_every": 0}
+            self.jobs.append(job)
+            self.kinds.append(deck.draw(without="slow_switch"))
+            room -= self._ranks(job)
+        self.servers = max(job["first_server"] + self._servers(job) for job in self.jobs)
+
+    def _layouts(self, room: int) -> Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]]:
+        """Those that fill the room by more than half: else small ones come most often."""
+        return [of for of in UNUSUAL if room / 2 < math.prod(of[0]) <= room]
+
+    @staticmethod
+    def _ranks(job: dict[str, Any]) -> int:
+        return int(job["pp"] * job["dp"] * job["tp"])
+
+    @staticmethod
+    def _servers(job: dict[str, Any]) -> int:
+        return int(job["pp"] * job["dp"])
 
 
 def _rate(size: int, seconds: float) -> str:
@@ -198,12 +270,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--sets", type=int, required=True)
     parser.add_argument("--name", required=True, help="the ids of the sets begin with it")
+    parser.add_argument(
+        "--unusual", action="store_true", help="layouts, tenants and records that the others do not have"
+    )
     parser.add_argument("--busy", action="store_true", help="ranks take turns with all else on the machine")
     options = parser.parse_args()
     chance = random.Random(options.seed)  # noqa: S311 no secret
     deck = Deck(chance)
+    draw = Unusual if options.unusual else Draw
     plans = [
-        Draw(chance, deck, f"{options.name}{number:02}", busy=options.busy).plan() for number in range(options.sets)
+        draw(chance, deck, f"{options.name}{number:02}", busy=options.busy).plan() for number in range(options.sets)
     ]
     json.dump(plans, sys.stdout, indent=1)
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lab.flows.capture import COLUMNS
+from lab.flows.capture import COLUMNS, SILENCE_US
 from lab.flows.fabric import STORAGE, Fabric
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -97,7 +97,7 @@ def make(plan: dict[str, Any], out: Path, python: str) -> None:
     """One set."""
     folder = out / plan["id"]
     folder.mkdir(parents=True)
-    fabric = Fabric(plan["id"], plan["servers"], plan.get("rails", 1), plan["leaves"])
+    fabric = Fabric(plan["id"], plan["servers"], plan.get("rails", 1), plan["leaves"], plan.get("pods", 0))
     jobs = [FabricJob(job, folder / "runs", number) for number, job in enumerate(plan["jobs"])]
     try:
         fabric.up()
@@ -105,7 +105,7 @@ def make(plan: dict[str, Any], out: Path, python: str) -> None:
         inside = ["ip", "netns", "exec", fabric.switch, sys.executable, "-m", "lab.flows.capture"]
         if any(job.plan["realtime"] for job in jobs):
             inside = ["chrt", "-r", "2", *inside]
-        sniffer = subprocess.Popen([*inside, str(folder / "records.npz"), str(plan["seconds"])])  # noqa: S603
+        sniffer = subprocess.Popen([*inside, str(folder / "records.npz"), str(plan["seconds"]), *_grain(plan)])  # noqa: S603
         try:
             time.sleep(1.0)
             for job in jobs:
@@ -125,6 +125,11 @@ def make(plan: dict[str, Any], out: Path, python: str) -> None:
     (folder / "truth.json").write_text(json.dumps(truth))
     _frame(folder / "records.npz", fabric).write_parquet(folder / "flows.parquet")
     (folder / "records.npz").unlink()
+
+
+def _grain(plan: dict[str, Any]) -> list[str]:
+    """How the capture cuts records: the silence that ends one, and the slots of time that none goes beyond."""
+    return [str(plan.get("silence_us", SILENCE_US)), str(plan.get("slot_us", 0))]
 
 
 def _storage(fabric: Fabric) -> subprocess.Popen[bytes]:
@@ -220,15 +225,7 @@ def _frame(path: Path, fabric: Fabric) -> pl.DataFrame:
     """The records in the contract."""
     with np.load(path) as arrays:
         records, ports = arrays["records"], {int(number): str(name) for number, name in arrays["ports"]}
-    switch = {}
-    for number, name in ports.items():
-        if name.startswith("p"):
-            server = int(name[1:].split("n")[0])
-            switch[number] = f"leaf-{fabric.leaf(server) if server < fabric.servers else 0}"
-        elif name.startswith("up"):
-            switch[number] = f"leaf-{name[2:]}"
-        else:
-            switch[number] = "spine-0"
+    switch = {number: fabric.exporter(name) for number, name in ports.items() if number in set(records[:, -1].tolist())}
     names = {code: ".".join(map(str, int(code).to_bytes(4))) for code in np.unique(records[:, 2:4]).tolist()}
     frame = pl.DataFrame(dict(zip(COLUMNS, records.T, strict=True)))
     return frame.with_columns(

@@ -20,6 +20,7 @@ NAME = 20  # characters; chosen: a label of the graph that does not touch the ne
 PART = {"dp": "series", "pp": "propagated", "ep": "benign", "emb": "teardown", "tp": "muted"}  # of the palette
 _HEIGHT = 1.7  # inches of a plot over steps
 _LEVELS = {"switch": 3.0, "leaf": 2.0, "nic": 1.0}  # heights in the graph's own unit; arcs hang below 1
+_MOST_LEVELS = 3  # of switches above the leaves: pods, a spine, and one for what joins sites
 _DEPTH = {
     "dp": 1.7,
     "pp": 1.5,
@@ -96,16 +97,16 @@ def layout(job: JobAnswer, topology: Topology, width: float) -> Figure | None:
     at = {nic: float(place) for place, nic in enumerate(nics)}
     guilty = {name for finding in job.findings for name in _blamed(finding)}
     with drawing():
-        places = _switches(topology, at)
-        tall = bool(places)
+        places = switch_places(topology, at)
+        top = max((y for _, y in places.values()), default=_LEVELS["nic"])
         widest = max(text_width(harmless(topology.server_of(nic), NAME), SMALL) for nic in nics)
         upright = widest > width / len({topology.server_of(nic) for nic in nics})
         label = widest if upright else 2 * SMALL / POINTS
-        figure = canvas(width, 1.25 + label + (0.9 if tall else 0))
+        figure = canvas(width, 1.25 + label + 0.45 * (top - _LEVELS["nic"]))
         axes = panel(figure, 0.1, 0.05, 0.1, 0.05)
         axes.set(xlim=(-0.8, len(nics) - 0.2), xticks=[], yticks=[])
-        unit = (3.3 if tall else 1.3) / (figure.get_size_inches()[1] - label)  # of the vertical axis an inch
-        axes.set_ylim(-0.1 - unit * label, 3.3 if tall else 1.3)
+        unit = (top + 0.3) / (figure.get_size_inches()[1] - label)  # of the vertical axis an inch
+        axes.set_ylim(-0.1 - unit * label, top + 0.3)
         _links(axes, topology, at, places)
         for name, (x, y) in places.items():
             _label(axes, (x, y), name, guilty=name in guilty)
@@ -124,21 +125,22 @@ def _blamed(finding: FlowFinding) -> Sequence[str]:
     return [name for name in (who.switch, who.nic or who.server) if name] if who else []
 
 
-def _switches(topology: Topology, at: dict[str, float]) -> dict[str, tuple[float, float]]:
-    """Leaves above the middle of their NICs, what joins them above the middle of those."""
+def switch_places(topology: Topology, at: dict[str, float]) -> dict[str, tuple[float, float]]:
+    """Leaves above the middle of their NICs, and level by level what joins them, up to what joins all."""
     below: dict[str, list[float]] = {}
     for nic, x in at.items():
         if nic in topology.leaf:
             below.setdefault(topology.leaf[nic], []).append(x)
     places = {leaf: (sum(xs) / len(xs), _LEVELS["leaf"]) for leaf, xs in below.items()}
-    upper: dict[str, set[str]] = {}
-    for end, opposite in topology.trunks:
-        for near, far in ((end, opposite), (opposite, end)):
-            if near in below and far not in below:
-                upper.setdefault(far, set()).add(near)
-    span = len(at) - 1
-    for number, name in enumerate(sorted(upper), start=1):
-        places[name] = (span * number / (len(upper) + 1), _LEVELS["switch"])
+    leaves, lower = set(topology.leaf.values()), set(below)
+    for level in range(_MOST_LEVELS):
+        ends = [pair for end, opposite in topology.trunks for pair in ((end, opposite), (opposite, end))]
+        upper = {far for near, far in ends if near in lower and far not in places and far not in leaves}
+        for number, name in enumerate(sorted(upper), start=1):
+            places[name] = ((len(at) - 1) * number / (len(upper) + 1), _LEVELS["switch"] + level)
+        if len(upper) < 2:
+            break
+        lower = upper
     return places
 
 

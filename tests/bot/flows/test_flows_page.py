@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from benchmarks.flow_sets import Fault, Layout, simulate
 from bot.commandline.cli import app
+from bot.commandline.flows import pictures
 from bot.commandline.flows.page import render
 from bot.commandline.flows.trace import to_trace
 from bot.commandline.flows.traffic_lanes import MAX_LANES, MAX_MARKS, drawn_lanes
@@ -139,3 +140,24 @@ def test_the_trace_has_steps_findings_and_transfers(answered: tuple[FlowsAnswer,
     assert first["ts"] == int(answer.jobs[0].timeline.start[3])
     assert first["ts"] + first["dur"] == int(answer.jobs[0].timeline.end[3])
     assert all(event["dur"] >= 0 for event in complete)
+
+
+def test_all_levels_of_switches_are_drawn() -> None:
+    """Leaves, pods, and the spine that joins them; no leaf of others, and nothing above what joins all."""
+    document = {
+        "schema": "firstfault.topology/1",
+        "servers": [{"name": f"server-{nic}", "nics": [f"10.0.0.{nic}"]} for nic in range(5)],
+        "switches": [{"name": name} for name in ("leaf-0", "leaf-1", "leaf-2", "pod-0", "pod-1", "spine-0")],
+        "links": [{"a": f"10.0.0.{nic}", "b": f"leaf-{nic // 2}"} for nic in range(5)]
+        + [{"a": f"leaf-{leaf}", "b": f"pod-{leaf // 2}"} for leaf in range(3)]
+        + [{"a": "pod-0", "b": "spine-0"}, {"a": "pod-1", "b": "spine-0"}],
+    }
+    topology = topology_from(document)
+
+    far = pictures.switch_places(topology, {"10.0.0.0": 0.0, "10.0.0.4": 1.0})
+    near = pictures.switch_places(topology, {"10.0.0.0": 0.0, "10.0.0.2": 1.0})
+
+    assert {name: height for name, (_, height) in far.items()} == {
+        "leaf-0": 2.0, "leaf-2": 2.0, "pod-0": 3.0, "pod-1": 3.0, "spine-0": 4.0,
+    }  # fmt: skip
+    assert set(near) == {"leaf-0", "leaf-1", "pod-0"}

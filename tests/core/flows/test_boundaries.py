@@ -44,3 +44,22 @@ def test_a_lost_record_costs_one_step_at_most() -> None:
 def test_few_bursts_have_no_steps(count: int) -> None:
     """Of fewer than six nothing is usual."""
     assert find_boundaries(bursts()[:count]) is None
+
+
+def test_checkpoints_every_so_many_steps_are_no_steps() -> None:
+    """The longest silences have equal bytes in between too; of those six hold too few steps to be any."""
+    random = np.random.default_rng(1)
+    begin, rows = 0, []
+    for step in range(55):
+        part = int(random.uniform(0.02, 0.98) * 1_000_000)
+        for place, size in enumerate((part, 1_000_000 - part)):
+            rows.append([begin, begin + 4_000, size])
+            if not place:  # who is late holds each burst up, in half of the steps for as long as a step takes
+                begin += 290_000 if random.random() < 0.5 else 20_000
+        begin += 280_000 + 1_500_000 * (step % 11 == 10)
+
+    found = find_boundaries(np.array(rows, np.int64))
+
+    assert found is not None
+    assert abs(len(found.last) - 55) <= 1
+    assert found.equal > 0.9

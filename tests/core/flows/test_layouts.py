@@ -1,0 +1,117 @@
+"""Layouts whose groups look like others: experts beside groups of two or ZeRO, and activations that are joined."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+
+from core.flows.analyse import analyse
+from core.flows.answer import JobAnswer
+from core.flows.table import table_from
+from core.flows.topology import Topology
+
+SECOND = 1_000_000
+COLUMNS = ["start_us", "end_us", "src", "dst", "bytes", "sport", "dport", "proto", "packets", "tcp_flags"]
+STEPS, LENGTH = 30, 0.4
+PIPELINE, RING, EXPERTS = 1, 2, 3  # ports: a connection each
+ACTIVATION, GRADIENTS, TOKENS = 400_000, 3_000_000, 200_000
+Row = tuple[Any, ...]
+
+
+def sent(begin: float, near: int, far: int, size: int, *, port: int, lasts: float = 0.004) -> Row:
+    start = round(begin * SECOND)
+    end = start + round(lasts * SECOND)
+    return start, end, f"10.0.0.{near}", f"10.0.0.{far}", size, port, port, 6, max(1, size // 4_000), 24
+
+
+def both(begin: float, near: int, far: int, size: int, *, port: int) -> Iterator[Row]:
+    yield sent(begin, near, far, size, port=port)
+    yield sent(begin, far, near, size, port=port)
+
+
+def job(rows: list[Row]) -> JobAnswer:
+    (found,) = analyse(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology()).jobs
+    return found
+
+
+def groups(found: JobAnswer) -> dict[str, set[tuple[int, ...]]]:
+    """By kind the last numbers of the addresses."""
+    kinds: dict[str, set[tuple[int, ...]]] = {}
+    for group in found.groups:
+        kinds.setdefault(group.kind, set()).add(tuple(int(nic.rpartition(".")[2]) for nic in group.nics))
+    return kinds
+
+
+def two_by_two(*, experts: bool = False, joined: bool = False) -> list[Row]:
+    """Two stages (0 and 1, then 2 and 3) of two replicas.
+
+    Args:
+        experts: pairs of replicas exchange tokens with each micro-batch.
+        joined: two activations are one record now and then.
+    """
+    rows: list[Row] = []
+    for step in range(STEPS):
+        clock = 1.8e9 + LENGTH * step
+        for near, far in ((0, 2), (1, 3)):
+            sizes = (1, 1, 2, 2) if joined else (1,) * 6
+            for place, many in enumerate(sizes):
+                rows.append(sent(clock + 0.04 * place, near, far, many * ACTIVATION, port=PIPELINE))
+                rows.append(sent(clock + 0.02 + 0.04 * place, far, near, many * ACTIVATION, port=PIPELINE))
+        for near, far in ((0, 1), (2, 3)):
+            for place in range(6 * experts):
+                rows += both(clock + 0.03 + 0.04 * place, near, far, TOKENS, port=EXPERTS)
+            rows += both(clock + 0.3, near, far, GRADIENTS, port=RING)
+    return rows
+
+
+def test_experts_beside_groups_of_two_are_no_pipeline() -> None:
+    """They send often and alike, as stages do, but at once, and on the pairs that exchange gradients."""
+    found = groups(job(two_by_two(experts=True)))
+
+    assert found == {"dp": {(0, 1), (2, 3)}, "pp": {(0, 2), (1, 3)}, "ep": {(0, 1), (2, 3)}}
+
+
+def test_pipeline_of_which_activations_are_joined_is_one() -> None:
+    """Records that end with a longer silence hold one activation or two: whole ones all the same."""
+    found = groups(job(two_by_two(joined=True)))
+
+    assert found == {"dp": {(0, 1), (2, 3)}, "pp": {(0, 2), (1, 3)}}
+
+
+def test_three_experts_of_a_ring_of_four_are_no_ring() -> None:
+    """They exchange at once and close to a ring of three; the gradients' ring of all four is the larger one."""
+    rows: list[Row] = []
+    for step in range(STEPS):
+        clock = 1.8e9 + LENGTH * step
+        for place in range(4):
+            for turn, (near, far) in enumerate(combinations((0, 1, 3), 2)):
+                rows += both(clock + 0.05 * place + 0.0002 * turn, near, far, TOKENS, port=EXPERTS)
+            for turn, other in enumerate((0, 1, 3)):  # with the fourth at moments of their own
+                rows += both(clock + 0.02 + 0.05 * place + 0.008 * turn, other, 2, TOKENS, port=EXPERTS)
+        for nic in range(4):  # scattered one way around, gathered the other way
+            rows.append(sent(clock + 0.3, nic, (nic + 1) % 4, GRADIENTS, port=RING, lasts=0.01))
+            rows.append(sent(clock + 0.33, (nic + 1) % 4, nic, GRADIENTS, port=RING, lasts=0.01))
+
+    found = job(rows)
+
+    assert groups(found)["dp"] == {(0, 1, 2, 3)}
+    assert abs(len(found.timeline) - STEPS) <= 1
+
+
+def test_experts_of_the_same_three_are_no_second_ring() -> None:
+    """Of a ring of three they have all NICs, with less bytes and more often: its steps are those of the gradients."""
+    rows: list[Row] = []
+    for step in range(STEPS):
+        clock = 1.8e9 + LENGTH * step
+        for place in range(3 + step % 2):  # not as many each step, so that bytes of both together are no step's
+            for near, far in combinations(range(3), 2):
+                rows += both(clock + 0.05 * place, near, far, TOKENS, port=EXPERTS)
+        for nic in range(3):
+            rows.append(sent(clock + 0.3, nic, (nic + 1) % 3, GRADIENTS, port=RING, lasts=0.01))
+            rows.append(sent(clock + 0.33, (nic + 1) % 3, nic, GRADIENTS, port=RING, lasts=0.01))
+
+    found = job(rows)
+
+    assert groups(found) == {"dp": {(0, 1, 2)}, "ep": {(0, 1, 2)}}
+    assert abs(len(found.timeline) - STEPS) <= 1

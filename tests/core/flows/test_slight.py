@@ -1,0 +1,79 @@
+"""What is slow by little counts only with a name; and a link that is slow to send on names its sender."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from core.flows.analyse import analyse
+from core.flows.answer import FlowFinding
+from core.flows.table import table_from
+from core.flows.topology import Topology
+
+SECOND = 1_000_000
+COLUMNS = ["start_us", "end_us", "src", "dst", "bytes", "sport", "dport", "proto", "packets", "tcp_flags"]
+NICS, STEPS, PERIOD, BURST = 5, 50, 0.4, 0.01
+Row = tuple[Any, ...]
+
+
+def record(begin: float, near: int, far: int, size: int, *, lasts: float, flags: int = 24) -> Row:
+    start = round(begin * SECOND)
+    return (
+        start, start + round(lasts * SECOND), f"10.0.0.{near}", f"10.0.0.{far}", size, 1, 1, 6,
+        max(1, size // 4_000), flags,
+    )  # fmt: skip
+
+
+def findings(
+    more: dict[int, float], *, late: int | None = None, slow: int | None = None, queue: float = 0.0
+) -> tuple[FlowFinding, ...]:
+    """Of a ring.
+
+    Args:
+        more: seconds that a step takes longer.
+        late: who begins to send that much later than the others; who sends to it waits with it.
+        slow: whose data takes that much longer to be sent.
+        queue: seconds behind its data, that it is acknowledged in those steps.
+    """
+    random = np.random.default_rng(5)
+    rows, end = [record(1.8e9 - 3, 0, 2, 400, lasts=0.0)], 1.8e9
+    for step in range(STEPS):
+        longer = more.get(step, 0.0)
+        end += PERIOD * (1 + 0.005 * random.standard_normal()) + longer
+        for nic in range(NICS):
+            far = (nic + 1) % NICS
+            lasts = BURST + longer * (nic == slow)
+            begin = end - lasts - (longer if late is not None and nic not in (late, late - 1) else 0.0)
+            rows.append(record(begin, nic, far, 3_000_000, lasts=lasts))
+            after = queue if nic == slow and longer else 0.00005
+            rows.append(record(begin + 0.0001, far, nic, 66, lasts=lasts - 0.0001 + after, flags=16))
+    (job,) = analyse(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology()).jobs
+    return job.findings
+
+
+def named(found: tuple[FlowFinding, ...]) -> list[tuple[str, str | None]]:
+    return [(finding.kind, finding.subject.nic if finding.subject else None) for finding in found]
+
+
+def test_stall_of_a_quarter_of_a_step_is_told_with_its_rank() -> None:
+    """Somebody clearly began later; the same slowness of all alike is noise, and nobody hears of it."""
+    assert named(findings({30: 0.1}, late=3)) == [("slow_step", "10.0.0.3")]
+    assert named(findings({30: 0.1})) == []
+
+
+@pytest.mark.parametrize("first", [15, 25])
+def test_stretch_of_six_hundredths_is_told_with_its_rank(first: int) -> None:
+    """Below .08 a stretch counts only with a name."""
+    more = dict.fromkeys(range(first, first + 20), 0.024)
+
+    assert named(findings(more, late=3)) == [("slow_compute", "10.0.0.3")]
+    assert named(findings(more)) == []
+
+
+def test_who_sends_slowly_is_told_from_who_receives_slowly() -> None:
+    """Both take as long; what is sent slowly waits nowhere, what comes in slowly queues before its receiver."""
+    more = dict.fromkeys(range(20, 40), 0.15)
+
+    assert named(findings(more, slow=1)) == [("slow_nic", "10.0.0.1")]
+    assert named(findings(more, slow=1, queue=0.004)) == [("slow_nic", "10.0.0.2")]
