@@ -16,7 +16,7 @@ from core.course.level_shift import LONG_DRIFT, MAD_TO_SIGMA
 from core.course.timings import is_rate, may_be_duration
 from core.nodes.sign import Sign
 from core.nodes.slow import WAITS
-from core.nodes.told_numbers import Told, told_numbers
+from core.nodes.told_numbers import Told
 from core.nodes.told_subjects import MIN_SIDE, Subject
 from core.parsed import Parsed
 from core.shares import MIN_RANKS
@@ -88,15 +88,15 @@ class _Change:
         return f"{self.called} went from {self.before:.3g} to {self.after:.3g} {where}"
 
 
-def series_signs(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
-    """Signs for the one node that numbers tell from all others since some moment.
+def series_signs(parsed: Parsed, told: Sequence[tuple[int, str, Mapping[Subject, Told]]]) -> list[Sign]:
+    """A sign for the one node that numbers tell from all others since some moment.
 
     Args:
-        home: node of each rank.
+        told: numbers with their message, their name and whom they are of.
     """
     found: dict[str, list[_Change]] = defaultdict(list)
-    for event, name, told in told_numbers(parsed, home):
-        for change in _changes(event, name, told):
+    for event, name, values in told:
+        for change in _changes(event, name, values):
             found[change.node].append(change)
     ordered = sorted(found.items(), key=lambda entry: (-len(_names(entry[1])), entry[0]))
     if not ordered or (len(ordered) > 1 and len(_names(ordered[0][1])) < SEVERAL * len(_names(ordered[1][1]))):

@@ -38,6 +38,7 @@ from core.nodes.lost_nodes import lost_signs
 from core.nodes.missing_tensors import missed_signs
 from core.nodes.onset import onset_signs
 from core.nodes.peers import other_work
+from core.nodes.rank_levels import level_signs
 from core.nodes.rank_series import series_signs
 from core.nodes.rank_values import told_by_all
 from core.nodes.reported_slowest import reported_signs
@@ -49,6 +50,7 @@ from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
 from core.nodes.straggler import straggler_signs
+from core.nodes.told_numbers import told_numbers
 from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
@@ -115,8 +117,13 @@ def find_signs(
     )
     if any(sign.weight >= TELLING for sign in signs):
         return signs
-    series = series_signs(parsed, home) if _may_be_told_by_numbers(parsed, candidates) else []
-    return (*signs, *onset_signs(parsed, candidates, ending), *silent_node_signs(parsed, ending), *series)
+    told = tuple(told_numbers(parsed, home)) if _may_be_told_by_numbers(parsed, candidates) else ()
+    return (
+        *signs,
+        *onset_signs(parsed, candidates, ending),
+        *silent_node_signs(parsed, ending),
+        *(series_signs(parsed, told) or level_signs(told)),
+    )
 
 
 def _may_be_told_by_numbers(parsed: Parsed, candidates: Sequence[Candidate]) -> bool:
