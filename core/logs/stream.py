@@ -8,7 +8,7 @@ from core.errors import UnreadableLog
 from core.job import LogFile
 from core.logs.columns import SPARE, Block
 from core.logs.lines import MAX_SEGMENT
-from core.logs.wraps.unwrapped_stream import UnwrappedStream
+from core.logs.wraps.unwrapped_stream import KeptText, UnwrappedStream
 
 BLOCK_BYTES = 1 << 20
 _FIND_BYTES = 1 << 16  # how much is read at once in search of a line's end
@@ -183,5 +183,5 @@ class SpanStream:
         return got
 
 
-def _if_unwrapped(stream: object) -> UnwrappedStream | None:
-    return stream if isinstance(stream, UnwrappedStream) else None
+def _if_unwrapped(stream: object) -> UnwrappedStream | KeptText | None:
+    return stream if isinstance(stream, UnwrappedStream | KeptText) else None

@@ -32,7 +32,7 @@ class OpenUnwrapped:
     open: Callable[[], BinaryIO]
     room: int = field(default=0, compare=False)
     known: list[Wrapping] = field(default_factory=list, repr=False, compare=False)
-    _kept: list[bytes] = field(default_factory=list, init=False, repr=False, compare=False)
+    _kept: list[tuple[bytes, int]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[type["OpenUnwrapped"], tuple[Callable[[], BinaryIO], int, list[Wrapping]]]:
         """Without the kept text: whoever works elsewhere reads it there."""
@@ -41,7 +41,7 @@ class OpenUnwrapped:
     def __call__(self) -> BinaryIO:
         """The log's own stream when it is plain, else one that cannot be sought in; ``UnreadableLog`` as from there."""
         if self._kept:
-            return io.BytesIO(self._kept[0])
+            return KeptText(*self._kept[0])
         stream = self.open()
         if not self.known:
             self.known.append(find_wrapping(_sample(stream)))
@@ -49,8 +49,8 @@ class OpenUnwrapped:
         wrapping = self.known[0]
         return cast("BinaryIO", UnwrappedStream(stream, wrapping, self._keep, self.room)) if wrapping else stream
 
-    def _keep(self, text: bytes) -> None:
-        self._kept[:] = [text]
+    def _keep(self, text: bytes, taken: int) -> None:
+        self._kept[:] = [(text, taken)]
 
     def _at_the_start(self, stream: BinaryIO) -> BinaryIO:
         if stream.seekable():
@@ -72,11 +72,20 @@ def _sample(stream: BinaryIO) -> bytes:
     return sample[:whole] if len(sample) >= SAMPLE_BYTES and whole else sample
 
 
+class KeptText(io.BytesIO):
+    """A text that was unwrapped before; taken: bytes of the log that it was made from."""
+
+    def __init__(self, text: bytes, taken: int) -> None:
+        """Stand at the start of the text."""
+        super().__init__(text)
+        self.taken = taken
+
+
 class UnwrappedStream(io.RawIOBase):
     """What was said, from the first line to the last, or to where the log stops being readable."""
 
     def __init__(
-        self, stream: BinaryIO, wrapping: Wrapping, keep: Callable[[bytes], None] | None = None, room: int = 0
+        self, stream: BinaryIO, wrapping: Wrapping, keep: Callable[[bytes, int], None] | None = None, room: int = 0
     ) -> None:
         """Take the layers off a stream that stands at its start; ``keep`` takes a whole text of so many bytes."""
         self._keep, self._room = keep, room
@@ -128,7 +137,7 @@ class UnwrappedStream(io.RawIOBase):
         elif text:
             self._read.append(text)
         else:
-            self._keep(b"".join(self._read))
+            self._keep(b"".join(self._read), self.taken)
             self._keep, self._read = None, []
 
     def _blocks(self) -> Iterator[bytes]:
