@@ -35,9 +35,10 @@ _IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
 def of_nodes(found: Findings) -> Verdict | None:
     """Few nodes to which the most telling evidence points, or which held up a job that hung or was slow."""
     roots = found.roots
-    lenient = held_up(found) or may_have_hung(found) or _left_open(found) or _met_in_vain(found)
+    gave_up = _gave_up(found)
+    lenient = gave_up or held_up(found) or may_have_hung(found) or _left_open(found) or _met_in_vain(found)
     level = HELD_UP if lenient else SUPPORTED
-    accused = _accused(roots, found.suspicions, found.nodes, level)
+    accused = _accused(() if gave_up else roots, found.suspicions, found.nodes, level)
     if accused and (found.crossed or found.mismatch is not None) and _only_implicit(accused[0]):
         return None  # who waits elsewhere than the others is not stuck: the program let them part
     if not accused or MIN_VOICES <= len(found.nodes) <= len(accused) or alike_on_most(found):
@@ -69,6 +70,17 @@ def of_nodes(found: Findings) -> Verdict | None:
 
 def _is_of(root: Candidate, suspicion: Suspicion) -> bool:
     return suspicion.node in root.nodes or any(sign.event == root.event for sign in suspicion.signs)
+
+
+def _gave_up(found: Findings) -> bool:
+    """Whether all that broke was said in words that nobody knows, when a job had long stood still: who waited gave up.
+
+    By others than the first suspect: what it says itself is what broke there.
+    """
+    roots = [root for root in found.roots if not is_stop(root)]
+    if not roots or not found.ending.hung or not found.suspicions or any(root.fact.known for root in roots):
+        return False
+    return all(found.suspicions[0].node not in root.nodes for root in roots if not _is_guess(root))
 
 
 def _left_open(found: Findings) -> bool:

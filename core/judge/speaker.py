@@ -2,6 +2,7 @@
 
 import re
 import signal
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from core.events.messages import keys_of
 from core.events.row_text import read_rows
+from core.events.table import EventTable
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
@@ -18,7 +20,8 @@ from core.parsed import Parsed
 from core.parsing.identities import MAX_READ, told_identities
 
 # ray-project/ray python/ray/exceptions.py (2.40): ray::Learner.gradient() (pid=27307, ip=10.150.1.13, actor_id=...
-_RAISED = re.compile(r"ray::[^(]{1,200}\(\)\S{0,8} \(pid=\d{1,9}, ip=(?P<address>[\d.]{7,15})")
+_RAISED = re.compile(r"ray::(?P<actor>\w{0,64})[^(]{0,200}\(\)\S{0,8} \(pid=\d{1,9}, ip=(?P<address>[\d.]{7,15})")
+_ACTOR = re.compile(rb"\((?P<actor>\w{1,64}) pid=(?P<pid>\d{1,10})")  # how it labels what an actor prints
 _CLEARED = frozenset({signal.SIGTERM, signal.SIGKILL})  # by which launchers end the others once one has failed
 
 
@@ -105,16 +108,27 @@ def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candida
     nodes = {address: node for node, own in parsed.job.manifest.node_addresses.items() for address in own}
     nodes |= told_identities(parsed.table, parsed.files)[0] | {node: node for node in parsed.table.nodes}
     ranks = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
+    controllers = _controllers(parsed.table)
     named = []
     for candidate in candidates:
         own_texts = [texts.get(row, "") for rows in keys.get(candidate.event, {}).values() for row in rows]
-        matches = [_RAISED.search(text) for text in own_texts]
-        homes = sorted(
-            {nodes[match["address"]] for match in matches if match is not None and match["address"] in nodes}
-        )
+        matches = [match for text in own_texts if (match := _RAISED.search(text)) is not None]
+        if not candidate.fact.known:  # what the program itself raises where it leads all others is of no machine
+            matches = [match for match in matches if match["actor"] not in controllers]
+        homes = sorted({nodes[match["address"]] for match in matches if match["address"] in nodes})
         own = tuple(sorted(ranks[homes[0]])) if len(homes) == 1 and len(ranks.get(homes[0], ())) == 1 else ()
         named.append(replace(candidate, nodes=tuple(homes), ranks=own) if homes else candidate)
     return tuple(named)
+
+
+def _controllers(table: EventTable) -> frozenset[str]:
+    """Classes of actors that have one process alone where others have several: it leads them."""
+    processes: dict[str, set[str]] = defaultdict(set)
+    for voice in range(len(table.origins)):
+        for match in _ACTOR.finditer(table.prefix_of(voice)):
+            processes[match["actor"].decode()].add(match["pid"].decode())
+    several = any(len(pids) > 1 for pids in processes.values())
+    return frozenset(actor for actor, pids in processes.items() if several and len(pids) == 1)
 
 
 def _is_unnamed(parsed: Parsed, candidate: Candidate) -> bool:

@@ -194,3 +194,44 @@ def test_an_exception_whose_text_is_none_is_one() -> None:
     assert fact is not None
     assert fact.kind == "exception"
     assert fact_of("resume: None", block=False) is None
+
+
+def gives_up(*, silent: bool) -> Job:
+    """Four machines that stand still for five minutes; then those that waited raise an error of their own."""
+    files = {}
+    for n, node in enumerate(NODES):
+        said = [at(k, f"step {k} loss 2.5") for k in range(1, 40)]
+        if not (silent and n == 2):
+            said += [at(40 + 30 * k, f"nothing has come for {30 * k} s, holding on") for k in range(1, 10)]
+            said += ["Traceback (most recent call last):", '  File "/srv/a.py", line 3, in <module>']
+            said += ["__main__.Starved: nothing came for 300 s", at(341 + n, "leaving")]
+        files[f"{node}.log"] = lines(*said)
+    return job(files, nodes=tuple(NODES), status=Status.FAILED)
+
+
+def test_who_gave_up_after_a_long_wait_did_not_break() -> None:
+    """In words that nobody knows, said by all but the one that they waited for."""
+    found = diagnose(gives_up(silent=True), [])
+
+    assert [node.node for node in found.nodes] == ["farm-c"]
+    assert not diagnose(gives_up(silent=False), []).nodes
+
+
+@pytest.mark.parametrize(("workers", "scope"), [(4, Scope.JOB), (0, Scope.NODE)])
+def test_what_the_only_process_that_leads_all_others_raises_is_of_no_machine(workers: int, scope: Scope) -> None:
+    """ray-project/ray python/ray/exceptions.py (2.40); verl's main_ppo.py runs its loop in one such actor."""
+    said = [f"(TaskRunner pid=5120, ip=10.0.3.10) step {k} reward 2.5" for k in range(1, 9)]
+    said += [
+        f"(Worker pid={4100 + n}, ip=10.0.3.{11 + n}) step {k} is done" for k in range(1, 9) for n in range(workers)
+    ]
+    said += [f"(Rollout pid=77, ip=10.0.3.20) step {k} is done" for k in range(1, 9)]
+    raised = [
+        "Traceback (most recent call last):",
+        '  File "/srv/main_ppo.py", line 42, in main',
+        "    ray.get(runner.run.remote(config))",
+        "ray.exceptions.RayTaskError(RuntimeError): ray::TaskRunner.run() (pid=5120, ip=10.0.3.10)",
+        "RuntimeError: reward timeouts in 5 steps in a row",
+    ]
+    found = diagnose(job({"driver.log": lines(*said, *raised)}, status=Status.FAILED), [])
+
+    assert found.scope is scope
