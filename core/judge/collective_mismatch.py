@@ -25,9 +25,10 @@ _WAITS = re.compile(
     r"WorkNCCL\(SeqNum=(?P<number>\d{1,18}), OpType=(?P<operation>\w{1,40})(?:, NumelIn=(?P<size>\d{1,18}))?"
 )
 # PaddlePaddle's nccl_comm_task.cc (2.6): "task:group_key:nccl_ids/0/0,group_ranks:[..],global_rank:9,..comm_count:481,"
-_WAITS_IN_PADDLE = re.compile(
-    r"task:\s?group_key:(?P<group>[^,\s]{1,64}),.{0,8192}?global_rank:(?P<rank>\d{1,6}),.{0,64}?comm_count:(?P<number>\d{1,18}),op:(?P<operation>\w{1,40}),"
-    r"(?:.{0,64}?numel:(?P<size>\d{1,18}))?"
+_PADDLE_GROUP = re.compile(r"\bgroup_key:(?P<group>[^,\s]{1,64}),")
+_PADDLE_RANK = re.compile(r",global_rank:(?P<rank>\d{1,6}),")
+_PADDLE_TASK = re.compile(
+    r",comm_count:(?P<number>\d{1,18}),op:(?P<operation>\w{1,40}),(?:started:\d,completed:\d,numel:(?P<size>\d{1,18}))?"
 )
 # XLA's coordination_service.cc (2024): "Barrier timed out. Id: CheckpointManager:restore.2::0.", "Barrier_id: end."
 _WAITS_AT_BARRIER = re.compile(
@@ -58,12 +59,11 @@ def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch |
     lines = read_rows(parsed.files, parsed.table, sorted({key for of_row in keys.values() for key in of_row}))
     for row in rows[:MAX_READ]:
         text = " ".join(lines.get(key, "") for key in keys[row])
-        found, rank = _WAITS.search(text), int(parsed.table.rank[row])
-        if found is None and (found := _WAITS_IN_PADDLE.search(text)) is not None:
-            rank = int(found["rank"])
-        if found is not None and rank >= 0:
+        rank = int(parsed.table.rank[row])
+        if (told := _task(text, rank)) is not None:
+            group, rank, found = told
             size = f" of {found['size']}" if found["operation"] in _EVEN and found["size"] else ""
-            waiting[found["group"], int(found["number"])].setdefault(rank, found["operation"] + size)
+            waiting[group, int(found["number"])].setdefault(rank, found["operation"] + size)
         elif (barrier := _WAITS_AT_BARRIER.search(text)) is not None and rank >= 0:
             waiting["", _UNNUMBERED].setdefault(rank, barrier["operation"])
     mismatches = []
@@ -78,3 +78,11 @@ def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch |
             known = None if number == _UNNUMBERED else number
             mismatches.append(Mismatch(known, tuple((operation, tuple(ranks)) for operation, ranks in by_size)))
     return max(mismatches, key=lambda found: sum(len(ranks) for _, ranks in found.operations), default=None)
+
+
+def _task(text: str, rank: int) -> tuple[str, int, re.Match[str]] | None:
+    """What a watchdog tells of a collective: its group, who waits in it (of NCCL the speaker), and all else."""
+    if (found := _WAITS.search(text)) is not None:
+        return (found["group"], rank, found) if rank >= 0 else None
+    group, waits, task = _PADDLE_GROUP.search(text), _PADDLE_RANK.search(text), _PADDLE_TASK.search(text)
+    return (group["group"], int(waits["rank"]), task) if group and waits and task else None
