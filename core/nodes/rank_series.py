@@ -28,6 +28,7 @@ CLEAR_ELSEWHERE = 0.1  # of the change, by which the others moved at most where 
 SEVERAL = 2  # numbers that point to one node: what it does takes longer, and what the others do is wait
 ELSEWHERE = 1 / 3  # of the change, in octaves: by no more may it move on the others (as in core.nodes.gauges)
 ALIKE = 2 / 3  # of what it changed by on most: by so much at least it has to on each of them
+SHORT, THOUSAND = 2, 1000  # letters of a word that names nothing ("in 8.3 s"); from where on digits are grouped
 GRAINS = 3  # of its resolution that a number has to change by: from 0 to 1 a rounding goes
 
 
@@ -77,15 +78,13 @@ class _Change:
         return self.alone and self.clear and own_time and worse
 
     @property
-    def called(self) -> str:
-        """The name of the number, for a sentence."""
-        return self.name if self.name[:1].isalpha() else "a number"
-
-    @property
     def says(self) -> str:
-        """What changed, as the end of a sentence."""
-        where = "there alone" if self.alone else "on all others, and not there"
-        return f"{self.called} went from {self.before:.3g} to {self.after:.3g} {where}"
+        """What changed, as the end of a sentence about the node."""
+        known = self.name[:1].isalpha() and len(self.name) > SHORT
+        went = f"went from {_shown(self.before)} to {_shown(self.after)}"
+        if not self.alone:
+            return f"{self.name if known else 'a number'} {went} on all others, and not there"
+        return f"its {self.name} {went}, and no other's" if known else f"its number {went}, and no other's"
 
 
 def series_signs(parsed: Parsed, told: Sequence[tuple[int, str, Mapping[Subject, Told]]]) -> list[Sign]:
@@ -114,15 +113,20 @@ def series_signs(parsed: Parsed, told: Sequence[tuple[int, str, Mapping[Subject,
             node,
             "series",
             AGREED if agreed else CLEAR,
-            f"{parsed.table.called(ranks, node) if ranks else node}: {', and '.join(told_of)}.",
+            f"{parsed.table.called(ranks, node) if ranks else node}: {'; '.join(told_of)}.",
             best[0].event,
-            says=f"{best[0].called} changed there, and nowhere else" if best[0].alone else "only its numbers stayed",
+            says=best[0].says,
             check=f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage.",
             ranks=ranks,
             iteration=since if since > 0 else None,
             rows=tuple(sorted({change.row for change in best[:SEVERAL]})),
         )
     ]
+
+
+def _shown(number: float) -> str:
+    """A number as a person writes it: 0.0294, 18.9, 6,979."""
+    return f"{number:,.0f}" if abs(number) >= THOUSAND else f"{number:.3g}"
 
 
 def _names(changes: Sequence[_Change]) -> set[tuple[int, str]]:

@@ -66,5 +66,5 @@ def test_lists_of_several_timers_are_read_each_by_its_name() -> None:
     found = diagnose(timers((2, 3)), [])
 
     assert [node.node for node in found.nodes] == ["farm-b"]
-    assert "backward-compute went from" in found.nodes[0].because
+    assert "its backward-compute went from" in found.nodes[0].because
     assert not diagnose(timers(()), []).nodes
