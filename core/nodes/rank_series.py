@@ -84,7 +84,7 @@ class _Change:
         went = f"went from {_shown(self.before)} to {_shown(self.after)}"
         if not self.alone:
             return f"{self.name if known else 'a number'} {went} on all others, and not there"
-        return f"its {self.name} {went}, and no other's" if known else f"its number {went}, and no other's"
+        return f"its {self.name} {went}, and no other\u2019s" if known else f"its number {went}, and no other\u2019s"
 
 
 def series_signs(parsed: Parsed, told: Sequence[tuple[int, str, Mapping[Subject, Told]]]) -> list[Sign]:

@@ -49,7 +49,7 @@ def test_the_rank_whose_number_rose_alone_is_where_to_look(say: Say) -> None:
     assert (found.scope, found.confidence) == (Scope.NODE, Confidence.SUPPORTED)
     assert [node.node for node in found.nodes] == ["farm-c"]
     assert found.nodes[0].because.startswith("Rank 5 on farm-c: ")
-    assert "to 0.8, and no other's" in found.nodes[0].because
+    assert "to 0.8, and no other\u2019s" in found.nodes[0].because
 
 
 def table(factor: float, odd: tuple[int, ...]) -> Job:
