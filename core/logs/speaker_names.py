@@ -32,13 +32,14 @@ _NODE_AND_RANK = (
 )
 # These may be an index or a part of a name as well: only ranks that count tell.
 _NODE_AND_COUNT = (
-    re.compile(rb"(?P<node>" + _HOST + rb"):(?:r|rank)?(?P<rank>[0-9]{1,6})"),
+    re.compile(rb"(?P<node>" + _HOST + rb"):(?:r|rank)?(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?"),  # ESPnet: gpu-7:3/8
     re.compile(rb"(?P<node>" + _HOST + rb")\[(?P<rank>[0-9]{1,6})"),
     re.compile(rb"(?P<node>" + _HOST + rb")[.](?P<rank>[0-9]{1,6})"),
     re.compile(
         rb"(?!(?i:stage))[A-Za-z]{1,16}[-_#]?(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?@(?P<node>" + _HOST + rb")"
     ),  # m0/4@gpu-7
 )
+_OF_TOTAL = re.compile(_HOST + rb":(?P<rank>[0-9]{1,6})/(?P<total>[0-9]{1,6})")
 _STREAM = re.compile(rb"(?P<node>" + _HOST + rb")[/.:](?:std)?(?:out|err)")  # gpu-7/err, as launchers tag streams
 _OF_NODE = re.compile(rb"(?P<node>" + _HOST + rb")/(?P<process>[A-Za-z]{1,16}[-_]?[0-9]{0,4})")  # gpu-7/loader1
 _IN_GROUP = re.compile(rb"(?P<group>[A-Za-z0-9._-]{1,32})/(?P<node>" + _HOST + rb")")  # farm/gpu-7, all of one farm
@@ -140,6 +141,13 @@ def count_all(names: Sequence[bytes]) -> bool:
     found = [next((match for form in _NODE_AND_RANK if (match := form.fullmatch(name))), None) for name in names]
     homes = {match["node"]: int(match["rank"]) for match in found if match is not None}
     return len(homes) == len(names) and sorted(homes.values()) == list(range(len(names)))
+
+
+def count_their_total(names: Sequence[bytes]) -> bool:
+    """Whether each name is that of a machine and of one of so many ranks, and there are so many: ``gpu-7:3/8``."""
+    found = [match for name in names if (match := _OF_TOTAL.fullmatch(name)) is not None]
+    ranks, totals = sorted(int(match["rank"]) for match in found), {int(match["total"]) for match in found}
+    return totals == {len(names)} and ranks == list(range(len(names)))
 
 
 def are_made_alike(names: Collection[bytes]) -> bool:

@@ -23,6 +23,7 @@ from core.shares import MIN_RANKS, few_of
 
 _Speaker = TypeVar("_Speaker", str, int)
 MAX_FILES = 4096  # one a rank of the largest jobs
+MAX_TOLD = 32  # of the other files, in whose first lines the names of machines may stand
 _SAMPLE = 1 << 16  # bytes of a file: who speaks is told in its first lines
 MIN_LINES = 3  # of fewer, one that speaks of another rank would decide
 TOGETHER = 300_000_000  # microseconds: processes of a job begin within minutes; attempts and parts of a log do not
@@ -64,6 +65,7 @@ _INTRODUCES = re.compile(
 )
 
 
+_HOST_NUMBERED = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9.-]+")
 # What Linux calls the logs of a machine, before its name: dmesg_g2-07.txt, journal-gaudi-b12.txt
 _OF_A_SYSTEM = re.compile(
     r"^(?:dmesg|kern(?:el)?|syslog|messages|journal(?:ctl)?)[-_.](?=[\w.-]*[A-Za-z])", re.IGNORECASE
@@ -86,7 +88,8 @@ def find_speakers(
     ranks = ranks or max((_labelled(silent), _introduced(silent), _spoken(silent)), key=len)
     ranks |= _of_one_stem(ranks, [name for name in no_rank if name not in ranks and _STREAM.search(name)])
     untold = {name: heads[name] for name in heads if name in no_node and name not in nodes}
-    groups = list(_siblings(untold, no_rank))
+    told = {name: _head(files[name]) for name in sorted(set(files) - set(heads))[:MAX_TOLD]}
+    groups = list(_siblings(untold, no_rank, told))
     for group in groups:
         beside = {name: heads[name] for name in group}
         if manifest.nodes:
@@ -144,7 +147,9 @@ def _spoken(heads: Mapping[str, bytes]) -> dict[str, int]:
 # --- files beside each other ------------------------------------------------------------------------------------------
 
 
-def _siblings(heads: Mapping[str, bytes], no_rank: Collection[str]) -> Iterator[dict[str, str]]:
+def _siblings(
+    heads: Mapping[str, bytes], no_rank: Collection[str], told: Mapping[str, bytes]
+) -> Iterator[dict[str, str]]:
     """Files beside each other that are of a machine each, with the word in which their names differ.
 
     They say the same, or tell that they are apart; where ranks are known, which may be all that the files are of, they
@@ -154,7 +159,7 @@ def _siblings(heads: Mapping[str, bytes], no_rank: Collection[str]) -> Iterator[
     for name in heads:
         parts = PurePosixPath(strip(name)).parts
         for place, part in enumerate(parts):
-            stem, dot, ending = part.rpartition(".") if place == len(parts) - 1 else (part, "", "")
+            stem, dot, ending = part.rpartition(".") if place == len(parts) - 1 and "." in part else (part, "", "")
             groups[(*parts[:place], "*" + dot + ending, *parts[place + 1 :])][name] = stem or part
             if stem and (_HOSTLIKE.fullmatch(ending) or ending.isdecimal()):
                 groups[(*parts[:place], f"{stem}.*")][name] = ending
@@ -166,10 +171,19 @@ def _siblings(heads: Mapping[str, bytes], no_rank: Collection[str]) -> Iterator[
         unknown = all(name in no_rank for name in group) and not all(word.isdecimal() for word in group.values())
         apart = unknown or _have_own_ranks({name: word for name, word in group.items() if name not in no_rank}, heads)
         same = apart and _say_the_same([heads[name] for name in group])
-        are_apart = same or _sign(group, heads) or _have_own_ranks(group, heads)
+        are_apart = same or _sign(group, heads) or _have_own_ranks(group, heads) or _are_named(group, heads, told)
         if of_machines := group if are_apart else _that_name_themselves(group, heads):
             found |= set(of_machines)
             yield of_machines
+
+
+def _are_named(group: Mapping[str, str], heads: Mapping[str, bytes], told: Mapping[str, bytes]) -> bool:
+    """Whether each file is called as a host is, and another log tells of a host of that name: ``dmesg/gpu-3``."""
+    others = [*told.values(), *(head for name, head in heads.items() if name not in group)]
+    return all(
+        _HOST_NUMBERED.fullmatch(word) and not _OF_A_RUN.match(word) and any(_own(word).search(head) for head in others)
+        for word in group.values()
+    )
 
 
 def _sign(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:

@@ -235,3 +235,21 @@ def test_what_the_only_process_that_leads_all_others_raises_is_of_no_machine(wor
     found = diagnose(job({"driver.log": lines(*said, *raised)}, status=Status.FAILED), [])
 
     assert found.scope is scope
+
+
+def test_a_log_of_the_kernel_is_of_the_host_that_another_log_names() -> None:
+    """ESPnet (espnet2/bin, its logging format) puts host, rank and world size before each line; few ranks say much."""
+    said = [
+        f"[asr-node{rank // 2 + 1}:{rank}/8] {at(rank / 10, '(asr:525) INFO: pytorch.version=2.4.0')}"
+        for rank in range(8)
+    ]
+    said += [f"[asr-node1:0/8] {at(k, f'(trainer:762) INFO: 1epoch:train:{k}batch: loss=2.5')}" for k in range(1, 60)]
+    bad = "[1128740.516436] nvme0n1: I/O Cmd(0x2) @ LBA 1874210840, 8 blocks, I/O Error (sct 0x2 / sc 0x81)"
+    kernel = {
+        f"dmesg/asr-node{n}": lines("[1123411.409507] EXT4-fs (nvme0n1p1): mounted filesystem") for n in range(1, 5)
+    }
+    kernel["dmesg/asr-node3"] = lines(bad, "[1128742.282897] Buffer I/O error on dev nvme0n1p1, logical block 23")
+    parsed = parse(job({"exp/train.log": lines(*said), **kernel}))
+
+    assert set(parsed.table.nodes) == {f"asr-node{n}" for n in range(1, 5)}
+    assert [origin.node for origin in parsed.table.origins if "dmesg" in origin.cohort][2] == "asr-node3"

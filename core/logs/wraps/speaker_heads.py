@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from core.logs.lines import mask
-from core.logs.speaker_names import PLAIN_RANKS, NameReading, are_made_alike, count_all, find_reading
+from core.logs.speaker_names import (
+    PLAIN_RANKS,
+    NameReading,
+    are_made_alike,
+    count_all,
+    count_their_total,
+    find_reading,
+)
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.shared_files import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speaker_turns import ALWAYS, LEAST, NamedLine, names_that_return, take_turns
@@ -114,7 +121,7 @@ def _words_of_clock(lines: Sequence[bytes]) -> int:
 def _names_of_all(named_lines: Iterable[NamedLine]) -> list[bytes]:
     """Names that tell a machine and a rank each, and every rank once: however seldom most of them speak."""
     names = sorted({named.name for named in named_lines})
-    return names if len(names) >= _MIN_ALL and count_all(names) else []
+    return names if len(names) >= _MIN_ALL and (count_all(names) or count_their_total(names)) else []
 
 
 def _place(item: tuple[NamePlace, list[NamedLine]]) -> tuple[int, bytes, bytes, bytes]:
