@@ -53,14 +53,17 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
         if len(of_event) == 1:  # what is said of each peer in turn tells of none
             for node, lines in of_event.items():
                 by_name[node] += lines
-    if not by_name:
+    said_missing = _said_missing(parsed, texts, names)
+    if not (by_name or said_missing):
         return _cut_off(parsed, ending, rows, texts, names)
-    again = {node: lines for node, lines in by_name.items() if len(lines) >= AGAIN}
-    if len(again) != 1:
+    by_name = said_missing or by_name
+    if len(by_name) != 1:
         return []
-    ((node, lines),) = again.items()
+    ((node, lines),) = by_name.items()
+    if len(lines) < AGAIN:
+        return []
     who, text = lines[-1]
-    does = "names" if node in names.standing_in(text) else "leaves out"
+    does = "leaves out" if not said_missing and node not in names.standing_in(text) else "names"
     because = (
         f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it {does} {node} alone."
     )
@@ -128,9 +131,6 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row, text in sorted(texts.items()):
         speaker = parsed.table.origins[parsed.table.voice[row]].node or ""
-        if (lacking := _lacking(text, names)) is not None:
-            found[lacking].append((speaker or "a log", quote(text)))
-            continue
         named = names.standing_in(text)
         others = named - {speaker}
         left = set(parsed.nodes) - named - {speaker}
@@ -138,6 +138,15 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
         for node in named_alone:
             found[node].append((speaker or "a log", quote(text)))
     return found
+
+
+def _said_missing(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str]]]:
+    """The nodes of ranks that lines say are missing, with speaker and line."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row, text in sorted(texts.items()):
+        if (node := _lacking(text, names)) is not None:
+            found[node].append((parsed.table.origins[parsed.table.voice[row]].node or "a log", quote(text)))
+    return dict(found)
 
 
 def _lacking(text: str, names: Names) -> str | None:
