@@ -14,6 +14,7 @@ from core.answer.findings import (
     course_of,
     held_up,
     is_stop,
+    is_troubled,
     onset_of,
     second_opinion,
     what_broke,
@@ -111,8 +112,8 @@ def _nobody_is_special(found: Findings, ground: Ground, what: str, because: str,
 def on_most_nodes(found: Findings) -> Verdict | None:
     """A job of which some ranks on most nodes stand apart in the same way: their program lets them, no node does."""
     alike = alike_on_most(found)
-    if not alike or broke(found):
-        return None
+    if not alike or broke(found) or not is_troubled(found):
+        return None  # of a job that nobody complains of, ranks that do other work stand apart as well
     first = alike[0].signs[0]
     support = Support(alike[0].score, grounds_of(alike[0].signs), found.voices)
     what = first.says or "ranks stand apart in the same way"

@@ -7,7 +7,7 @@ one speaker tells of several, each by a name, or by a number that comes as often
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of a line: which of them it is, the word before it, its value."""
+    """A number of a line: which of those with the same word before it, that word, its value."""
 
     place: int
     name: str
@@ -44,17 +44,18 @@ class Number:
 
 
 def numbers_of(text: str) -> list[Number]:
-    """The numbers of a line by their places, each with the word before it, if no other number stands between.
+    """The numbers of a line in order, each with the word before it, if no other number stands between.
 
     No clock is one, nor the number of a rank that the line names.
     """
     text = NAMED_RANK.sub(" ", _CLOCK.sub(" ", text), count=1)
-    found, name = list[Number](), ""
+    found, name, times = list[Number](), "", Counter[str]()
     for token in _TOKEN.finditer(text):
         if token["word"]:
             name = token["word"]
         else:
-            found.append(Number(len(found), name, float(token["number"])))
+            found.append(Number(times[name], name, float(token["number"])))
+            times[name] += 1
             name = ""
     return found
 
@@ -116,7 +117,7 @@ class Subjects:
 def _of_one(subject: Subject, numbers: Sequence[Number]) -> Iterator[tuple[Subject, Number]]:
     """Each number with its subject, whose name is not the number's."""
     for number in numbers:
-        yield subject, replace(number, name="") if number.name == subject.node else number
+        yield subject, Number(-1, "", number.value) if number.name == subject.node else number
 
 
 def _counting(texts: Sequence[str]) -> int | None:
