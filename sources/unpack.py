@@ -7,6 +7,7 @@ import codecs
 import io
 import lzma
 import os
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
@@ -252,9 +253,9 @@ class PartStream(io.RawIOBase):
                 raise
         return filled
 
+    @abstractmethod
     def _next_part(self, wanted: int) -> bytes:
         """Return the next bytes, at most as many as wanted; none only at the end."""
-        raise NotImplementedError
 
 
 class _PackedStream(PartStream):

@@ -24,7 +24,7 @@ _MEASURED = re.compile(
     r"time|elapsed|took|secs?|mem|rss|alloc|reserv|util|temp|load|power|queue|cpu|gpu|rate|eta|speed|tps"
 )
 # A clock is no value: each machine has its own.
-_CLOCK = re.compile(r"(?:\b\d{2,4}[-/]\d{2}[-/]\d{2,4}[ T_-]|\b)\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?")
+CLOCK = re.compile(r"(?:\b\d{2,4}[-/]\d{2}[-/]\d{2,4}[ T_-]|\b)\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?")
 _COUNTED = re.compile(r"bytes|files|tokens|samples|rows|records|shards|tensors|param(?:eter)?s", re.IGNORECASE)
 
 Key = tuple[int, int]  # an iteration, and which of the messages of this kind in it
@@ -98,6 +98,6 @@ def _chosen(parsed: Parsed, event: int) -> tuple[NDArray[np.intp], list[Key]]:
 
 def _read(text: str) -> Iterator[tuple[int, str, str]]:
     """Values of a line with their places and names."""
-    for value in values_of(_CLOCK.sub(" ", text)):
+    for value in values_of(CLOCK.sub(" ", text)):
         if not (_UNIT.fullmatch(value.behind) or of_each(value.name) or _MEASURED.search(value.name.lower())):
             yield value.place, value.behind if _COUNTED.fullmatch(value.behind) else value.name, value.text

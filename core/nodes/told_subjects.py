@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.events.table import EventTable
+from core.nodes.rank_values import CLOCK
 from core.shares import MIN_RANKS
 
 MIN_SIDE = 4  # values on either side of a change: four before something changes, as in core.nodes.rank_values
 UNEVEN = 2.0  # times as often as the rarest: numbers that count subjects come equally often, but for the ends of a log
 NAMED_RANK = re.compile(r"\b(?:global[_ ]?)?rank['\"]?\s{0,8}[=:#]?\s{0,8}(?P<number>\d{1,6})\b", re.IGNORECASE)
 _DEVICE = re.compile(r"(?<![/\w])(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?(?P<number>\d{1,3})\b", re.IGNORECASE)
-_CLOCK = re.compile(r"(?:\b\d{2,4}[-/]\d{2}[-/]\d{2,4}[ T_-]|\b)\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?")
 # A word, which names the number behind it, or a number: not a part of a word, an address or a version.
 _TOKEN = re.compile(
     r"(?P<word>[A-Za-z_][\w./%@-]*)|(?<![\w.])(?P<number>\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,3})?)(?!\.?\d|[-:]\d)"
@@ -48,7 +48,7 @@ def numbers_of(text: str) -> list[Number]:
 
     No clock is one, nor the number of a rank that the line names.
     """
-    text = NAMED_RANK.sub(" ", _CLOCK.sub(" ", text), count=1)
+    text = NAMED_RANK.sub(" ", CLOCK.sub(" ", text), count=1)
     found, name, times = list[Number](), "", Counter[str]()
     for token in _TOKEN.finditer(text):
         if token["word"]:
