@@ -61,4 +61,5 @@ FITS: tuple[Fit, ...] = (
     named_pairs.fit,
     leading_clock.fit,
 )
+RELATIVE = frozenset({elapsed_clock.fit})  # clocks that tell how long something has run
 DOCUMENTS: tuple[Document, ...] = (loki.DOCUMENT, elastic.DOCUMENT, cloudwatch.DOCUMENT, json_records.DOCUMENT)
