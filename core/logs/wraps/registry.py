@@ -51,6 +51,7 @@ FITS: tuple[Fit, ...] = (
     csv_rows.fit,
     stern.fit,
     mpirun.fit,
+    mpirun.fit_tag,
     compact_clock.fit,
     half_day_clock.fit,
     late_clock.fit,
