@@ -135,6 +135,8 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
         others = named - {speaker}
         left = set(parsed.nodes) - named - {speaker}
         named_alone = others if len(others) == 1 else left if len(left) == 1 and len(others) >= MIN_LISTED else set()
+        if named == {speaker} and _WAITS.search(text):  # for ranks of its own
+            named_alone = named
         for node in named_alone:
             found[node].append((speaker or "a log", quote(text)))
     return found

@@ -110,6 +110,8 @@ def named_signs(
             weight *= RELAY  # it is named because all wait at its store, or because it gave up as well, and closed
         elif node in apart and _told(peers, candidates, node) == {Kind.LAST_WORDS}:
             weight *= RELAY
+        certain = max(candidates[edge.event].fact.strength for edge in peers if edge.blamed == node)
+        weight = max(weight, certain) if certain >= SILENT else weight  # a barrier that asks each rank, and names who
         text = f"{count} other node{'s' * (count != 1)} {_of_peer(peers, candidates, node)}"
         signs.append(Sign(node, "peers", weight, f"{text} {node}, which blames nobody."))
     return signs

@@ -111,7 +111,8 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
             continue
         times = [of_rank.get(rank, 0) for rank in home]
         usual = int(np.bincount(times).argmax())
-        few = [rank for rank in home if of_rank.get(rank, 0) < usual]
+        # who never said what the others said several times does other work
+        few = [rank for rank in home if of_rank.get(rank, 0) < usual and (usual == 1 or rank in of_rank)]
         few = few if are_few(few, home, home) else [rank for rank in few if rank in of_rank]  # others do other work
         if few and usual and are_few(few, home, home) and times.count(usual) > len(home) * MAJORITY:
             lacking[event] = few

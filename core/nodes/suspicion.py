@@ -32,6 +32,7 @@ from core.nodes.durations import duration_signs
 from core.nodes.exits import exit_signs
 from core.nodes.far_numbers import outside_signs
 from core.nodes.gauges import gauge_signs
+from core.nodes.last_round import last_round_signs
 from core.nodes.leaks import leak_signs
 from core.nodes.listed import listed_signs
 from core.nodes.lost_nodes import lost_signs
@@ -105,6 +106,7 @@ def find_signs(
         *singled_signs(parsed, ending, names),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
         *unfinished_signs(parsed, ending, spans, home),
+        *last_round_signs(parsed, ending, home),
         *vote_signs(parsed, candidates, node_of_rank),
         *setting_signs(parsed, candidates, peers),
         *agreement_signs(parsed, all_values, broken, node_of_rank),

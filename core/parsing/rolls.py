@@ -63,7 +63,8 @@ def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifes
         rows = rows[table.head[rows]]
         if MIN_NUMBERS <= len(rows) <= MAX_REPORTS:
             texts = read_rows(files, table, rows)
-            found += _rolls([texts.get(row, "") for row in rows.tolist()], manifest)
+            speakers = [table.nodes[node] if node >= 0 else "" for node in table.node[rows].tolist()]
+            found += _rolls([texts.get(row, "") for row in rows.tolist()], speakers, manifest)
     return max(found, key=lambda roll: (roll.counts_ranks, sum(map(len, roll.homes.values())), roll.word), default=None)
 
 
@@ -73,7 +74,7 @@ def _shapes(table: EventTable, manifest: Manifest) -> Iterator[Sequence[int]]:
     for event, template in enumerate(table.templates):
         if not template.block and 0 < table.heads[event] <= MAX_REPORTS:
             sample = template.sample.replace("<IP>", _ANY_ADDRESS).replace("<NUM>", "0")
-            if _NUMBERED.search(sample) and any(_hosts(sample, manifest, masked=True)):
+            if _NUMBERED.search(sample) and (table.nodes or any(_hosts(sample, manifest, masked=True))):
                 shapes[_HOST.sub("*", sample)].append(event)
     heads = {shape: sum(int(table.heads[event]) for event in events) for shape, events in shapes.items()}
     likely = [shape for shape in shapes if MIN_NUMBERS <= heads[shape] <= MAX_REPORTS]
@@ -86,8 +87,12 @@ def _hosts(text: str, manifest: Manifest, *, masked: bool = False) -> list[str]:
     return found if masked or not manifest.nodes else [host for host in found if host in manifest.nodes]
 
 
-def _rolls(texts: Sequence[str], manifest: Manifest) -> Iterator[Roll]:
-    """The roll that these lines are, by each word that is numbered in all of them."""
+def _rolls(texts: Sequence[str], speakers: Sequence[str], manifest: Manifest) -> Iterator[Roll]:
+    """The roll that these lines are, by each word that is numbered in all of them.
+
+    Args:
+        speakers: the machine that said each, empty where nobody knows it; what no line names may be that.
+    """
     of_word: dict[str, list[tuple[int, ...]]] = defaultdict(list)
     for text in texts:
         for word, numbers in {
@@ -95,6 +100,7 @@ def _rolls(texts: Sequence[str], manifest: Manifest) -> Iterator[Roll]:
         }.items():
             of_word[word].append(numbers)
     columns = list(zip(*(_hosts(text, manifest) for text in texts), strict=False))
+    columns += [tuple(speakers)] if all(speakers) else []
     for word, of_line in of_word.items():
         counted = sorted(number for own in of_line for number in own)
         if len(of_line) != len(texts) or counted != list(range(len(counted))) or len(counted) < MIN_NUMBERS:

@@ -109,7 +109,8 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
         if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
             continue
         if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
-            return _speakers(column, named_lines, reading, always=always)
+            padded = column.open != b"" and any(column.open + b" " in line[:HEAD] for line in lines)
+            return _speakers(column, named_lines, reading, always=always or padded)
     return None
 
 
