@@ -32,7 +32,9 @@ def last_round_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) ->
     Args:
         home: node of each rank.
     """
-    no_clock = ending.allowed is None and ending.slow is None and parsed.job.status is not Status.COMPLETED
+    # who is stopped from outside may be cut off within a round
+    untold = parsed.job.status not in (Status.COMPLETED, Status.CANCELLED) and not ending.ordered
+    no_clock = ending.allowed is None and ending.slow is None and untold
     if len(home) < MIN_RANKS or not (ending.hung or no_clock):
         return []
     signs = []

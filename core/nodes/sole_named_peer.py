@@ -137,6 +137,8 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
         named_alone = others if len(others) == 1 else left if len(left) == 1 and len(others) >= MIN_LISTED else set()
         if named == {speaker} and _WAITS.search(text):  # for ranks of its own
             named_alone = named
+        if not speaker and named_alone == {names.of_rank(0)} and not _WAITS.search(text):
+            continue  # the first rank, which says its number
         for node in named_alone:
             found[node].append((speaker or "a log", quote(text)))
     return found
