@@ -203,6 +203,8 @@ def _split(told: Told, grain: float) -> _Split | None:
     The split is where the means of both sides differ most for their number of values (CUSUM statistic).
     """
     of = told.octaves
+    if len(of) < 2 * MIN_SIDE:
+        return None
     places = np.arange(MIN_SIDE, len(of) - MIN_SIDE + 1)
     sums = np.cumsum(of)[places - 1]
     apart = (of.sum() - sums) / (len(of) - places) - sums / places

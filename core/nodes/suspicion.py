@@ -47,6 +47,7 @@ from core.nodes.settings import setting_signs
 from core.nodes.sign import Sign
 from core.nodes.silent_nodes import silent_node_signs
 from core.nodes.slow import slow_signs
+from core.nodes.slow_from_start import slow_from_the_start
 from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
@@ -124,7 +125,7 @@ def find_signs(
         *signs,
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
-        *(series_signs(parsed, told) or level_signs(told)),
+        *(series_signs(parsed, told) or level_signs(told, slow=_is_slower(ending))),
     )
 
 
@@ -132,6 +133,10 @@ def _may_be_told_by_numbers(parsed: Parsed, candidates: Sequence[Candidate]) -> 
     """Whether a job did not complete, and nothing that broke tells why: what numbers then tell was the reason."""
     broke = any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates)
     return parsed.job.status is not Status.COMPLETED and not broke
+
+
+def _is_slower(ending: Ending) -> bool:
+    return ending.slow is not None and ending.slow.than_good_jobs
 
 
 def _of_pace(
@@ -143,6 +148,7 @@ def _of_pace(
         *collective_signs(parsed, home),
         *missed_signs(parsed, home),
         *slow_signs(parsed, ending, home),
+        *slow_from_the_start(parsed, ending, home),
         *straggler_signs(parsed, ending, home),
         *reported_signs(parsed, ending, home),
         *duration_signs(parsed, durations, home),

@@ -57,7 +57,7 @@ class Roll:
 
 def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Roll | None:
     """The roll of most numbers; None where no lines are one."""
-    found = []
+    found = list[Roll]()
     for events in _shapes(table, manifest):
         rows = np.sort(np.concatenate(list(table.rows_of(events).values())))
         rows = rows[table.head[rows]]
@@ -116,7 +116,7 @@ def _rolls(texts: Sequence[str], speakers: Sequence[str], manifest: Manifest) ->
 
 def _numbers(text: str) -> tuple[int, ...]:
     """The numbers of a list: "6,7", "0-3", "4"."""
-    found = []
+    found = list[int]()
     for first, last in _LISTED.findall(text):
         end = int(last) if last else int(first)
         found += range(int(first), min(end, int(first) + MAX_REPORTS) + 1)
