@@ -279,10 +279,10 @@ def missing_signs(
         heard = set(ranks)
         mute = [node for node, own in sorted(expected.items()) if own and heard.isdisjoint(own)]
         mute = [node for node in mute if node not in chatty]
-    else:
-        spoken = set(spoke)
-        mute = [node for node in nodes if node not in spoken]
-    others = len(expected if ranks else nodes) - len(mute)
+        known = len(expected)
+    if not ranks or (not mute and len(spoke) > len(expected)):  # few ranks are known, and more nodes spoke
+        mute, known = [node for node in nodes if node not in set(spoke)], len(nodes)
+    others = known - len(mute)
     if not mute or others < MIN_COMPLAINERS or len(mute) >= others:
         return []
     roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
