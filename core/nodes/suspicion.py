@@ -89,12 +89,16 @@ def find_signs(
     spoke = frozenset(table.nodes or nodes).union(*(candidate.nodes for candidate in candidates))
     names = Names(table, manifest)
     names.learn(*told_identities(table, files), find_aliases(parsed))
-    edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
+    edges = blame_edges(table, candidates, _blaming_texts(parsed, candidates, files), names)
+    told = {
+        edge.event for edge in edges if edge.reporter not in nodes
+    }  # by a switch, or a machine that is not the job's
     if ending.stopped_first:  # what ranks say of each other then is how they were ended, one after the other
         candidates = [candidate for candidate in candidates if candidate.role is not Role.PROPAGATED]
         edges = tuple(edge for edge in edges if by_event[edge.event].role is not Role.PROPAGATED)
+    direct = direct_signs(telling_roots(candidates), [node for node in nodes if node in spoke], parsed.unit)
     signs = (
-        *direct_signs(telling_roots(candidates), [node for node in nodes if node in spoke], parsed.unit),
+        *(sign for sign in direct if sign.node in nodes or sign.event not in told),
         *named_signs(edges, by_event, nodes, apart | (set(nodes) - set(table.nodes))),
         *silence_signs(table, candidates, _heard(table, expected), nodes),
         *behind_signs(table, parsed.iterations, node_of_rank),
@@ -178,16 +182,17 @@ def _heard(table: EventTable, expected: Mapping[str, Sequence[int]]) -> dict[str
     return {node: own for node, own in expected.items() if node not in spoke or ranks & set(own)}
 
 
-def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Mapping[str, LogFile]) -> dict[int, str]:
+def _blaming_texts(parsed: Parsed, candidates: Sequence[Candidate], files: Mapping[str, LogFile]) -> dict[int, str]:
     """Raw text of messages that may name somebody: of blocks the lines that say what happened, under their head row.
 
     What a scheduler says of a fault it says of a node of its own, if it names one.
     """
+    table, nodes = parsed.table, set(parsed.nodes)
     texts: dict[int, str] = {}
     for candidate in candidates:
         named = candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED)
         says = candidate.role is Role.ROOT and candidate.fact.known and not candidate.fact.stop
-        nameless = not candidate.nodes and not candidate.ranks and not is_of_any(candidate)
+        nameless = nodes.isdisjoint(candidate.nodes) and not candidate.ranks and not is_of_any(candidate)
         is_told = says and nameless and candidate.fact.blame is not Blame.NOBODY
         waits = candidate.role is Role.PROPAGATED and candidate.fact.kind == Kind.PEER_SILENT
         if named or is_told or waits:
