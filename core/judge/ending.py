@@ -25,6 +25,7 @@ from core.judge.slowdown import (
     growing_slowdown,
     growing_work,
     part_slowdown,
+    slower_than_good,
     stalling_slowdown,
     told_slowdown,
     uneven_slowdown,
@@ -161,13 +162,15 @@ def find_ending(
         failed=failure,
         quiet=quiet,
         allowed=allowed,
-        slow=clocked_slowdown(course, pace, good)
+        slow=clocked_slowdown(course)
         or uneven_slowdown(parsed, course)
         or growing_slowdown(course)
         or growing_work(durations, course)
-        or stalling_slowdown(course, pace, good),
-        drift=clocked_slowdown(course, pace, good, DRIFT)
+        or stalling_slowdown(course, pace, good)
+        or slower_than_good(course, pace, good),
+        drift=clocked_slowdown(course, DRIFT)
         or uneven_slowdown(parsed, course, DRIFT)
+        or slower_than_good(course, pace, good, DRIFT)
         or (part_slowdown(parsed) if failure is None else None),
         stage=stage,
         pausing=training < quiet <= allowed and not vague,

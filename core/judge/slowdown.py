@@ -57,8 +57,7 @@ def told_slowdown(parsed: Parsed) -> Slowdown | None:
 def drawn_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that a progress bar shows of which no line has a clock."""
     course = parsed.iterations.drawn
-    pace = course.pace() if course is not None else None
-    return clocked_slowdown(course, pace, None) if course is not None and pace is not None else None
+    return clocked_slowdown(course) if course is not None and course.pace() is not None else None
 
 
 def part_slowdown(parsed: Parsed) -> Slowdown | None:
@@ -94,20 +93,24 @@ def uneven_slowdown(parsed: Parsed, course: Course, ratio: float = MIN_RATIO) ->
     return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after, uneven=True)
 
 
-def clocked_slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:
-    """Steps that left their level for good by the clock, or that were longer than those of good jobs from the start.
+def clocked_slowdown(course: Course, ratio: float = MIN_RATIO) -> Slowdown | None:
+    """Steps that left their level for good by the clock.
 
-    Machines that are well differ by less than two (docs/LOG.md), as levels of one job do; long jobs by less, and least
-    from what good jobs of the same settings need.
+    Levels of a job on machines that are well differ by less than two (docs/LOG.md), those of a long job by less.
     """
     long = LONG_RATIO if ratio >= MIN_RATIO else LONG_DRIFT
     shift = find_shift(course.steps, ratio, coarse=course.is_coarse, long=long)
     if shift is not None and (course.steps[shift.place :] - shift.before).sum() >= LEAST_LOST:
         return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
-    least = min(ratio, GOOD_RATIO) if len(course.steps) >= 2 * LONG else ratio
-    if good is not None and good.step > 0 and pace.step >= least * good.step:
-        return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
     return None
+
+
+def slower_than_good(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:
+    """Steps that were longer than those of good jobs from the start."""
+    least = min(ratio, GOOD_RATIO) if len(course.steps) >= 2 * LONG else ratio
+    if good is None or good.step <= 0 or pace.step < least * good.step:
+        return None
+    return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
 
 
 def stalling_slowdown(course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from core.course.iterations import NO_ITERATION
 from core.events.row_text import each_row
 from core.facts import complains
 from core.job import Status
@@ -94,5 +93,4 @@ def _is_last(parsed: Parsed, event: int) -> bool:
     if iterations.last is None:
         return True
     last = int(parsed.table.rows_of([event])[event][-1])
-    reached = int(iterations.of_row[last])
-    return reached == NO_ITERATION or reached >= iterations.last
+    return int(iterations.of_row[last]) >= iterations.last

@@ -24,8 +24,8 @@ def slow_from_the_start(parsed: Parsed, ending: Ending, home: Mapping[int, str])
     Args:
         home: node of each rank.
     """
-    pace = parsed.iterations.course.pace()
-    if pace is None or ending.slow is not None or ending.drift is not None or len(home) < MIN_RANKS:
+    pace, slow = parsed.iterations.course.pace(), ending.slow or ending.drift
+    if pace is None or (slow is not None and not slow.than_good_jobs) or len(home) < MIN_RANKS:
         return []
     parts: dict[str, dict[int, float]] = {}
     for name, values in parsed.timings().items():

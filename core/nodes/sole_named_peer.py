@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from core.course.pace import SECOND
+from core.events.messages import unlabelled
 from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.facts import complains, fact_of
@@ -135,7 +136,9 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
         others = named - {speaker}
         left = set(parsed.nodes) - named - {speaker}
         named_alone = others if len(others) == 1 else left if len(left) == 1 and len(others) >= MIN_LISTED else set()
-        if named == {speaker} and _WAITS.search(text):  # for ranks of its own
+        if (
+            named == {speaker} and speaker not in unlabelled(parsed.table, row, text) and _WAITS.search(text)
+        ):  # for ranks of its own
             named_alone = named
         if not speaker and named_alone == {names.of_rank(0)} and not _WAITS.search(text):
             continue  # the first rank, which says its number

@@ -58,6 +58,7 @@ from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
 from core.parsed import Parsed
 from core.parsing.identities import told_identities
+from core.parsing.rolls import addresses_on_roll
 from core.shares import MIN_RANKS
 
 TELLING = (
@@ -88,17 +89,17 @@ def find_signs(
     # of who left no log nobody knows what it would have said; a driver says again what one of its actors raised
     spoke = frozenset(table.nodes or nodes).union(*(candidate.nodes for candidate in candidates))
     names = Names(table, manifest)
-    names.learn(*told_identities(table, files), find_aliases(parsed))
+    addresses, ranks_told = told_identities(table, files)
+    addresses |= addresses_on_roll(table, files, manifest)
+    names.learn(addresses, ranks_told, find_aliases(parsed))
     edges = blame_edges(table, candidates, _blaming_texts(parsed, candidates, files), names)
-    told = {
-        edge.event for edge in edges if edge.reporter not in nodes
-    }  # by a switch, or a machine that is not the job's
+    by_others = {edge.event for edge in edges if edge.reporter not in nodes}  # a switch, or a machine of another job
     if ending.stopped_first:  # what ranks say of each other then is how they were ended, one after the other
         candidates = [candidate for candidate in candidates if candidate.role is not Role.PROPAGATED]
         edges = tuple(edge for edge in edges if by_event[edge.event].role is not Role.PROPAGATED)
     direct = direct_signs(telling_roots(candidates), [node for node in nodes if node in spoke], parsed.unit)
     signs = (
-        *(sign for sign in direct if sign.node in nodes or sign.event not in told),
+        *(sign for sign in direct if sign.node in nodes or sign.event not in by_others),
         *named_signs(edges, by_event, nodes, apart | (set(nodes) - set(table.nodes))),
         *silence_signs(table, candidates, _heard(table, expected), nodes),
         *behind_signs(table, parsed.iterations, node_of_rank),

@@ -27,7 +27,8 @@ _RANKS = frozenset(
     ("rank", "process", "proc", "task", "worker", "trainer", "replica", "pe", "mpirank", "actor", "peer")
 )
 _NUMBERED = re.compile(
-    r"\b(?P<word>[A-Za-z]{2,16}?)s?(?:_?id)?[ _:=#\[-]{1,4}(?P<numbers>\d{1,6}(?:(?:, ?|-)\d{1,6}){0,64})(?![\w.])"
+    r"(?<![\w.])(?P<word>[A-Za-z_]{2,24}?)s?(?:_?id)?[ _:=#\[-]{1,4}"
+    r"(?P<numbers>\d{1,6}(?:(?:, ?|-)\d{1,6}){0,64})(?![\w.])"
 )
 _LISTED = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 # A machine's name has letters and a digit, or is an address; what else is called and numbered so is a part of the run.
@@ -52,7 +53,7 @@ class Roll:
     @property
     def counts_ranks(self) -> bool:
         """Whether such a number is what other lines call a rank."""
-        return self.word in _RANKS
+        return self.word.removeprefix("global_").removeprefix("world_") in _RANKS
 
 
 def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Roll | None:
@@ -66,6 +67,17 @@ def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifes
             speakers = [table.nodes[node] if node >= 0 else "" for node in table.node[rows].tolist()]
             found += _rolls([texts.get(row, "") for row in rows.tolist()], speakers, manifest)
     return max(found, key=lambda roll: (roll.counts_ranks, sum(map(len, roll.homes.values())), roll.word), default=None)
+
+
+def addresses_on_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> dict[str, str]:
+    """The node of each machine by another name that a roll has for it: as Ray Train lists its workers, by addresses."""
+    of_ranks = {tuple(sorted(ranks)): node for node, ranks in manifest.node_ranks.items() if ranks}
+    roll = find_roll(table, files, replace(manifest, nodes=())) if of_ranks else None
+    if roll is None or not roll.counts_ranks:
+        return {}
+    return {
+        host: of_ranks[ranks] for host, ranks in roll.homes.items() if ranks in of_ranks and host != of_ranks[ranks]
+    }
 
 
 def _shapes(table: EventTable, manifest: Manifest) -> Iterator[Sequence[int]]:
