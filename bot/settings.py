@@ -112,7 +112,6 @@ class Settings(BaseSettings):
         description="key of the endpoint, if it wants one (or `OPENAI_API_KEY`); never shown",
     )
     model_timeout: float = Field(60, gt=0, le=3600, description="seconds that one request to the model may take")
-    model_calls: int = Field(4, ge=1, le=64, description="requests to the model at the same time")
 
     redact_addresses: bool = Field(
         default=False, description="take network addresses out of what the model sees, beside keys, e-mails and homes"

@@ -8,7 +8,6 @@ its command line is called before the order is read: it loads what takes long.
 import contextlib
 import importlib
 import os
-import resource
 import signal
 import sys
 import tempfile
@@ -125,12 +124,9 @@ def _be_modest() -> None:
 
 
 def _keep_to(order: ChildOrder) -> None:
-    """Memory and temporary files as the order allows them."""
+    """Temporary files where the order wants them."""
     if order.temporary:
         os.environ["TMPDIR"], tempfile.tempdir = order.temporary, None
-    if order.memory_bytes is not None:
-        # data and not address space: compiled kernels and model runtimes reserve far more than they use
-        resource.setrlimit(resource.RLIMIT_DATA, (order.memory_bytes, order.memory_bytes))
 
 
 def _die_with_parent(orders: BinaryIO) -> None:

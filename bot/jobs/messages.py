@@ -70,14 +70,13 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class ChildOrder:
-    """To the child: what to do (``package.module:function``), with how much memory (None: with what there is).
+    """To the child: what to do (``package.module:function``).
 
     temporary: the folder of its temporary files; empty: that with which it was started.
     """
 
     target: str
     body: Diagnose | TellHistory | Ask | Draw | Embed
-    memory_bytes: int | None = None
     temporary: str = ""
 
 

@@ -27,7 +27,7 @@ from tests.support.worker_tasks import MATCH, answer
 @pytest.mark.parametrize(
     "message",
     [
-        ChildOrder("bot.jobs.tasks:diagnose", Diagnose("f07"), 1 << 30, "/x"),
+        ChildOrder("bot.jobs.tasks:diagnose", Diagnose("f07"), "/x"),
         ChildOrder("bot.jobs.tasks:ask", Ask("why?\n\ud800", answer("f07"), (EarlierTurn("U1", "a", "b"),))),
         ProgressMessage("reading \x1b", 1, 2),
         AnswerMessage(answer("f07"), final=False),
