@@ -15,8 +15,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from bot.jobs.messages import FindingMessage, LinesMessage, TroubleMessage, WatchMessage, WatchOrder
-from bot.jobs.watch_process import WatchProcess
+from bot.jobs.child_process import ChildProcess
+from bot.jobs.messages import (
+    ChildOrder,
+    FailureMessage,
+    FindingMessage,
+    FollowJobs,
+    LinesMessage,
+    Message,
+    TroubleMessage,
+    WatchOrder,
+)
+from bot.jobs.tasks import FOLLOW, TASKS
 from bot.state.errors import StateUnavailable
 from bot.state.runs import Run
 from bot.state.small_values import Status, new_id
@@ -65,7 +75,7 @@ class WatchService:
         self._wake_worker = wake
         self._quiet = quiet
         self._owner = new_id("k")
-        self._process: WatchProcess | None = None
+        self._process: ChildProcess | None = None
         self._followed: set[str] = set()
         self._settled: set[str] = set()  # watches whose job is over and has said all
         self._not_before = 0.0
@@ -118,7 +128,7 @@ class WatchService:
         if not self._state.watches.keep(self._owner):
             self._end_process()
             return
-        for message in self._process.messages() if self._process else ():
+        for message in self._process.news() if self._process else ():
             self._hear(message)
         for watch_id in sorted(self._settled):
             self._over(watch_id)
@@ -126,7 +136,7 @@ class WatchService:
         self._follow({watch.id: watch for watch in self._state.watches.open()}, temporary)
         self._tell()
 
-    def _hear(self, message: WatchMessage) -> None:
+    def _hear(self, message: Message) -> None:
         """Store what the process tells."""
         match message:
             case FindingMessage():
@@ -138,6 +148,8 @@ class WatchService:
             case TroubleMessage(watch_id, reason):
                 if self._state.watches.end(watch_id, TROUBLE_ENDED):
                     _LOG.warning("%s: not followed any more: %s", watch_id, reason)
+            case FailureMessage(failure, trace):
+                _LOG.error("jobs cannot be followed: %s %s\n%s", failure.message, failure.hint, trace)
 
     def _found(self, found: FindingMessage) -> None:
         place = f"{found.file}:{found.number}" if found.number else found.file
@@ -172,9 +184,10 @@ class WatchService:
 
     def _follow(self, watches: Mapping[str, Watch], temporary: Path) -> None:
         """Let the process follow what is watched, and nothing else."""
-        if self._process is not None and not self._process.alive():
-            _LOG.warning("the process that follows jobs died, it starts again in %.0f s", AGAIN_SECONDS)
+        if (dead := self._process) is not None and not dead.alive():
             self._end_process()
+            how, words = dead.how_it_ended(), dead.last_lines()
+            _LOG.warning("the process that follows jobs ended (%s), another in %.0f s\n%s", how, AGAIN_SECONDS, words)
             self._not_before = time.monotonic() + AGAIN_SECONDS
         if not watches:
             self._end_process()
@@ -182,11 +195,12 @@ class WatchService:
         if self._process is None:
             if time.monotonic() < self._not_before:
                 return
-            self._process = WatchProcess(temporary=temporary, environment=self._environment)
+            self._process = ChildProcess(None, temporary=temporary, environment=self._environment)
+            self._process.say(ChildOrder(TASKS[FOLLOW], FollowJobs()))
         for watch_id in sorted(self._followed - watches.keys()):
-            self._process.order(WatchOrder("leave", watch_id))
+            self._process.say(WatchOrder("leave", watch_id))
         for watch_id in sorted(watches.keys() - self._followed):
-            self._process.order(WatchOrder("watch", watch_id, watches[watch_id].job))
+            self._process.say(WatchOrder("watch", watch_id, watches[watch_id].job))
         self._followed = set(watches)
 
     def _tell(self) -> None:

@@ -88,7 +88,7 @@ def test_why_a_part_is_missing_names_no_place(
     with working(state, tmp_path, recorder):
         answer = recorder.first("drawn")[2]
 
-    assert [one.reason for one in answer.diagnosis.skipped] == ["The fault library is damaged."]
+    assert [skipped.reason for skipped in answer.diagnosis.skipped] == ["The fault library is damaged."]
     assert state.runs.answer(run.id) == answer
     assert "/srv/library.db" in caplog.text
 
@@ -147,7 +147,7 @@ def test_a_deadline_gives_what_there_is(timed: State, hands: Hands, tmp_path: Pa
 
     assert expired.status is Status.EXPIRED
     assert answer.diagnosis.nodes
-    assert [one.step for one in answer.diagnosis.skipped][-1] == "deadline"
+    assert [skipped.step for skipped in answer.diagnosis.skipped][-1] == "deadline"
     assert timed.runs.answer(run.id) == answer
     assert not alive(starts(tmp_path)[0][1])
 
@@ -250,9 +250,9 @@ def test_progress_is_throttled(state: State, tmp_path: Path, recorder: Recorder)
     with working(state, tmp_path, recorder):
         recorder.first("final")
 
-    told = [(step, done) for _, _, step, done, _ in recorder.of("progress")]
-    assert told[-1] == ("counting", 100_000)
-    assert len(told) < 100
+    steps = [(step, done) for _, _, step, done, _ in recorder.of("progress")]
+    assert steps[-1] == ("counting", 100_000)
+    assert len(steps) < 100
 
 
 def test_what_a_library_prints_is_no_message(state: State, tmp_path: Path, recorder: Recorder) -> None:
