@@ -88,12 +88,10 @@ class Run:
     attempts: int = 0  # that ended with the death of the child
     begun: int = 0  # by a worker, since one handed it back
     lease_owner: str | None = None
-    lease_until: datetime | None = None
     deadline: datetime | None = None
     cancel_by: str = ""
     failure: Failure | None = None
     started_at: datetime | None = None
-    answered_at: datetime | None = None  # of the first part of the answer
     finished_at: datetime | None = None
     told: bool = False
     task: Task = Task.DIAGNOSE
