@@ -101,14 +101,13 @@ class Bot:
             version=version,
             tasks=tasks,
         )
-        watch_posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.watch_posts)
-        watch_requests = self._make_watch_requests(watch_posting)
-        self._watch_service = WatchService(self.state, watch_requests, wake=self.worker.wake)
-        watch_requests.wake = self._watch_service.wake
-        self._follow_rules = self._make_follow_rules(identity)
-        self._failed_jobs = self._make_failed_jobs()
+        self._follow_rules = _follow_rules(settings, identity)
+        self._failed_jobs = FailedJobs(
+            self.state, self._run_messages, self._posting, self._follow_rules,
+            open_jobs=self._open_jobs, wake=self.worker.wake,
+        )  # fmt: skip
         self._vectors = Vectors(tasks=tasks)
-        asking = self._make_requests(watch_requests)
+        asking = self._make_requests()
         self._alerts = receiver_of(settings, self._failed_jobs, known_in=asking.known_in)
         self._readers, intake = self._make_listeners(identity, asking)
         secret = settings.slack_signing_secret.get_secret_value()
@@ -182,61 +181,29 @@ class Bot:
             yield library
         self._vectors.wake()  # an approval is answered before its pattern has a vector
 
-    def _make_watch_requests(self, posting: Posting) -> WatchRequests:
-        return WatchRequests(
-            self.state,
-            posting,
-            self._run_messages,
-            self._people,
-            open_jobs=self._open_jobs,
-            limit=self._settings.watches,
-        )
-
-    def _make_follow_rules(self, identity: AuthorizeResult) -> FollowRules:
-        settings = self._settings
-        channel, teams = read_channels(settings.follow_channel) if settings.follow_channel else ("", {})
-        quiet = read_quiet(settings.follow_quiet)
-        return FollowRules(identity.team_id or "", channel, settings.follow_posts, quiet, teams=teams)
-
-    def _make_failed_jobs(self) -> FailedJobs:
-        return FailedJobs(
-            self.state,
-            self._run_messages,
-            self._posting,
-            self._follow_rules,
-            open_jobs=self._open_jobs,
-            wake=self.worker.wake,
-        )
-
-    def _make_follow_requests(self) -> FollowRequests:
-        return FollowRequests(
-            self.state,
-            Posting(self._one_try, self.state.follow_posts),
-            self._people,
-            self._organisation,
-            rules=self._follow_rules,
-            open_jobs=self._open_jobs,
-            wake=self._failed_jobs.look_soon,
-        )
-
-    def _make_requests(self, watch_requests: WatchRequests) -> Requests:
+    def _make_requests(self) -> Requests:
+        """What people ask for, and the service that keeps what of it is a watch."""
+        watching = WatchRequests(
+            self.state, Posting(self._one_try, self.state.watch_posts), self._run_messages, self._people,
+            self._open_jobs, self._settings.watches,
+        )  # fmt: skip
+        self._watch_service = WatchService(self.state, watching, wake=self.worker.wake)
+        watching.wake = self._watch_service.wake
         return Requests(
-            self.state,
-            self._run_messages,
-            self._people,
-            self._client,
-            open_jobs=self._open_jobs,
-            wake=self.worker.wake,
-            watching=watch_requests,
-            organisation=self._organisation,
-        )
+            self.state, self._run_messages, self._people, self._client,
+            self._open_jobs, self.worker.wake, watching, self._organisation,
+        )  # fmt: skip
 
     def _make_listeners(self, identity: AuthorizeResult, asking: Requests) -> tuple[InboxReaders, Intake]:
         """What people write and click: who takes it in, and who deals with it."""
+        following = FollowRequests(
+            self.state, Posting(self._one_try, self.state.follow_posts), self._people, self._organisation,
+            self._follow_rules, self._open_jobs, self._failed_jobs.look_soon,
+        )  # fmt: skip
         context = ListenerContext(
             state=self.state,
             requests=asking,
-            following=self._make_follow_requests(),
+            following=following,
             approvals=self._approvals,
             client=self._client,
             open_jobs=self._open_jobs,
@@ -310,6 +277,12 @@ class Bot:
                 self._files.remove(self.state.forget(KEPT))
             except FirstfaultError as trouble:
                 _LOG.warning("nothing was tidied: %s", trouble.message)
+
+
+def _follow_rules(settings: Settings, identity: AuthorizeResult) -> FollowRules:
+    channel, teams = read_channels(settings.follow_channel) if settings.follow_channel else ("", {})
+    quiet = read_quiet(settings.follow_quiet)
+    return FollowRules(identity.team_id or "", channel, settings.follow_posts, quiet, teams=teams)
 
 
 def _ids(text: str) -> frozenset[str]:
