@@ -30,9 +30,7 @@ def connect() -> Iterator[Connect]:
             *pieces: Play, timeout: float = 10, retries: int = 0, cache: ByteCache | None = None
         ) -> tuple[OpenAIModel, Endpoint]:
             endpoint = stack.enter_context(playing(*pieces))
-            model = OpenAIModel(
-                "toy", endpoint.url, key=KEY, timeout=timeout, retries=retries, cache=cache
-            )
+            model = OpenAIModel("toy", endpoint.url, key=KEY, timeout=timeout, retries=retries, cache=cache)
             stack.callback(model.close)
             return model, endpoint
 

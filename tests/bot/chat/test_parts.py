@@ -123,13 +123,13 @@ def test_a_schema_that_holds_itself_is_refused() -> None:
 @given(st.text(max_size=30), st.booleans())
 def test_every_complaint_comes_to_an_end(complaint: str, schema: bool) -> None:
     """Each step is simpler than the one before, whatever the endpoint complains about."""
-    for said in (complaint, "use max_completion_tokens, temperature"):
+    for words in (complaint, "use max_completion_tokens, temperature"):
         dialect: Dialect | None = Dialect()
         seen = set()
         while dialect is not None:
             assert dialect not in seen
             seen.add(dialect)
-            dialect = dialect.after(said, schema=schema)
+            dialect = dialect.after(words, schema=schema)
         assert len(seen) <= 5
 
 
