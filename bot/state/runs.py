@@ -56,6 +56,11 @@ class Task(StrEnum):
     DIAGNOSE = "diagnose"  # of a job
     HISTORY = "history"  # of all attempts of one training; ``job`` is its name, or one of its jobs
 
+    @property
+    def noun(self) -> str:
+        """What comes of it, in a sentence."""
+        return "diagnosis" if self is Task.DIAGNOSE else "history"
+
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:

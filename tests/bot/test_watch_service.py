@@ -69,12 +69,12 @@ def start(state: State, announcer: RememberingAnnouncer, home: Path) -> Iterator
     def begin(quiet: timedelta = watch_service.QUIET) -> WatchService:
         environment = {**os.environ, "FIRSTFAULT_JOBS": str(home.parent)}
         running.append(WatchService(state, announcer, environment=environment, quiet=quiet))
-        running[-1].start()
+        running[-1].thread.start()
         return running[-1]
 
     yield begin
     for service in running:
-        service.stop()
+        service.thread.stop(PATIENCE)
 
 
 def until(condition: Callable[[], object]) -> None:
@@ -93,7 +93,7 @@ def watched(state: State) -> Watch:
 def test_nothing_is_followed_while_nothing_is_watched(start: Callable[..., WatchService]) -> None:
     """A bot that watches nothing pays nothing."""
     running = start()
-    until(running.healthy)
+    until(running.thread.healthy)
 
     assert running._process is None
 
@@ -211,10 +211,10 @@ def test_of_two_bots_one_keeps_watch(state: State, start: Callable[..., WatchSer
     first = start()
     until(lambda: first._process)
     second = start()
-    until(second.healthy)
+    until(second.thread.healthy)
     alone = second._process is None
 
-    first.stop()
+    first.thread.stop(PATIENCE)
     until(lambda: second._process)
 
     assert alone
