@@ -109,7 +109,8 @@ class RunMessages:
         if run is not None:
             thread = self._state.threads.conversation(question.team, question.channel, question.thread_ts)
             several = len({item.user for item in thread}) > 1
-            self._reply(run, question, reply_message(question, answer and answer.diagnosis, named=several))
+            found = answer.diagnosis if answer else None
+            self._reply(run, question, reply_message(question, found, named=several))
 
     def not_replied(self, question: ThreadQuestion, failure: Failure) -> None:
         """Why there is no reply, in the thread."""
