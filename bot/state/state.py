@@ -16,7 +16,6 @@ from bot.state import (
     leases,
     posts,
     runs,
-    seen_keys,
     threads,
     watches,
 )
@@ -24,10 +23,16 @@ from bot.state.database import BUSY_SECONDS, Database
 from bot.state.errors import StateUnavailable
 from bot.state.small_values import Clock, utc_now
 
+# When something was seen last: who watches the bot has it store a word here. Earlier versions kept here which events of
+# Slack they had seen, which the inbox does now.
+SEEN = """
+CREATE TABLE seen (key TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX seen_by_time ON seen (at);
+"""
 # A released version is never edited: a change is one more entry.
 MIGRATIONS = (
     runs.SCHEMA
-    + seen_keys.SCHEMA
+    + SEEN
     + posts.schema("posts", "runs")
     + threads.SCHEMA
     + drafts.SCHEMA
@@ -51,7 +56,6 @@ class State:
     database: Database
     clock: Clock
     runs: runs.Runs
-    seen_keys: seen_keys.SeenKeys
     inbox: inbox.Inbox
     watch_posts: posts.Posts
     follow_posts: posts.Posts
@@ -75,15 +79,16 @@ class State:
         What people approved is in the fault library, and who did it stays in the audit.
         """
         now = self.clock()
-        self.seen_keys.forget(now - SEEN_FOR)
+        self.database.execute("DELETE FROM seen WHERE at < ?", now - SEEN_FOR)
         self.inbox.forget(now - SEEN_FOR)
         self.watches.forget(now - older_than)
         return self.runs.forget(now - older_than)
 
     def writable(self) -> bool:
         """Whether something can be stored now; asked by who watches the bot, so it really stores a word."""
+        sql = "INSERT INTO seen (key, at) VALUES ('writable', ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at"
         try:
-            self.seen_keys.touch("writable")
+            self.database.execute(sql, self.clock())
         except StateUnavailable:
             return False
         return True
@@ -102,7 +107,6 @@ def open_state(
         database=database,
         clock=clock,
         runs=runs.Runs(database, clock, lease=lease),
-        seen_keys=seen_keys.SeenKeys(database, clock),
         inbox=inbox.Inbox(database, clock, lease=min(lease, inbox.LEASE)),
         posts=posts.Posts(database, clock),
         threads=threads.Threads(database, clock, lease=lease),

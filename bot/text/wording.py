@@ -136,6 +136,12 @@ def where(event: EventEvidence, nodes: int) -> str:
     )
 
 
+def benign(ids: Sequence[str]) -> str:
+    """That these events look bad and are not."""
+    verb = "event looks bad but is" if len(ids) == 1 else "events look bad but are"
+    return f"{len(ids):,} {verb} benign: {names(ids, 6)}"
+
+
 def why(diagnosis: Diagnosis) -> list[str]:
     """The sentences behind scope and confidence that no suspect's own sentence says again."""
     text = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
