@@ -74,16 +74,22 @@ def present(
 
 
 def shown(candidates: Sequence[Candidate], verdict: Verdict) -> tuple[Candidate, ...]:
-    """What a reader gets to see: what began with a slowdown, the telling roots and what peers say; never teardown.
+    """What a reader gets to see, each event once; never teardown.
 
-    Of a job that completed nothing; of one that was stopped from outside the stop, and what it did to the ranks.
+    What began with a slowdown, the lines in which a finding shows, the telling roots, those that name the first suspect
+    before the others, and what peers say. Of a job that completed nothing; of one that was stopped from outside the
+    stop, and what it did to the ranks.
     """
     roots = telling_roots(candidates) or verdict.stop
     if verdict.scope is Scope.NONE and not (roots and verdict.checks):
         return ()
-    began = {candidate.event for candidate in verdict.onset}
-    roots = (*verdict.onset, *(root for root in roots if root.event not in began))
-    return (*roots, *[candidate for candidate in candidates if candidate.role is Role.PROPAGATED][:MAX_TOLD])
+    named = {suspect.signs[0].event for suspect in verdict.suspects[:1]}
+    roots = tuple(sorted(roots, key=lambda root: root.event not in named))
+    peers = [candidate for candidate in candidates if candidate.role is Role.PROPAGATED][:MAX_TOLD]
+    of_event: dict[int, Candidate] = {}
+    for candidate in (*verdict.onset, *verdict.carried, *roots, *peers):
+        of_event.setdefault(candidate.event, candidate)
+    return tuple(of_event.values())
 
 
 def skipped(parsed: Parsed) -> tuple[Skipped, ...]:
