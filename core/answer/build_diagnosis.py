@@ -76,20 +76,26 @@ def present(
 def shown(candidates: Sequence[Candidate], verdict: Verdict) -> tuple[Candidate, ...]:
     """What a reader gets to see, each event once; never teardown.
 
-    What began with a slowdown, the lines in which a finding shows, the telling roots, those that name the first suspect
-    before the others, and what peers say. Of a job that completed nothing; of one that was stopped from outside the
-    stop, and what it did to the ranks.
+    What began with a slowdown, the lines in which a finding shows, the telling roots, and what peers say. Of a job that
+    completed nothing; of one that was stopped from outside the stop, and what it did to the ranks.
     """
     roots = telling_roots(candidates) or verdict.stop
     if verdict.scope is Scope.NONE and not (roots and verdict.checks):
         return ()
-    named = {suspect.signs[0].event for suspect in verdict.suspects[:1]}
-    roots = tuple(sorted(roots, key=lambda root: root.event not in named))
+    roots = _suspects_own_first(roots, verdict)
     peers = [candidate for candidate in candidates if candidate.role is Role.PROPAGATED][:MAX_TOLD]
     of_event: dict[int, Candidate] = {}
     for candidate in (*verdict.onset, *verdict.carried, *roots, *peers):
         of_event.setdefault(candidate.event, candidate)
     return tuple(of_event.values())
+
+
+def _suspects_own_first(roots: tuple[Candidate, ...], verdict: Verdict) -> tuple[Candidate, ...]:
+    """The roots, that which names the first suspect before what other nodes say."""
+    if not roots or not roots[0].nodes or not verdict.suspects or verdict.suspects[0].node in roots[0].nodes:
+        return roots
+    named = verdict.suspects[0].signs[0].event
+    return tuple(sorted(roots, key=lambda root: root.event != named))
 
 
 def skipped(parsed: Parsed) -> tuple[Skipped, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.epochs import iterations_of_epochs_before
 from core.events.messages import key_rows
 from core.events.row_text import cite_rows
 from core.events.table import EventTable
@@ -108,8 +109,15 @@ def iteration_evidence(
     if ending.slow is not None and (ending.failed is None or ending.stopped_first):
         others.append((ONSET, ending.slow.iteration, slowdown(ending.slow), ()))
     ordered = sorted((*last, *others), key=lambda entry: -entry[0])
+    earlier = iterations_of_epochs_before(parsed.table, parsed.files, parsed.iterations)
     return tuple(
-        IterationEvidence(id=f"I{n}", score=score, because=because, iteration=number, events=events)
+        IterationEvidence(
+            id=f"I{n}",
+            score=score,
+            because=f"{because} With the epochs before it is the {earlier + number:,}th." if earlier else because,
+            iteration=earlier + number,
+            events=events,
+        )
         for n, (score, number, because, events) in enumerate(ordered, start=1)
     )
 

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.answer.findings import Findings, Verdict, held_up, is_stop
+from core.answer.not_failed import AT_ONCE
+from core.course.pace import SECOND
 from core.course.stages import STAGES
 from core.course.timings import MOST_ROWS
 from core.course.unmarked_counts import find_beside
@@ -19,8 +21,7 @@ from core.facts import Blame, Fact
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.rank_rows import ranks_of_nodes
-from core.judge.ranking import first_time, telling_roots
-from core.logs.lines import NO_TIME
+from core.judge.ranking import telling_roots
 from core.model import Role, Scope
 from core.nodes.gauges import onset_of
 from core.nodes.sign import Sign, Suspicion
@@ -29,6 +30,7 @@ from core.parsed import Parsed
 MOST = 2  # rows of one message: the first that shows it, and one that shows that it stayed so
 SHOWS = 0.5  # score of such a line: the finding is as sure as the verdict says, the line only shows it
 _ORDINARY = Fact(Role.ROOT, Blame.NOBODY, Kind.NONE, 0.0, "", "", known=False)
+_ORDERS = (Role.ROOT, Role.TEARDOWN)
 _OF_A_STEP = frozenset({"own part", "lag"})  # channels of numbers that stand in the lines that count iterations
 _SILENT = frozenset({"lacks", "no answer", "silence", "behind", "stubborn"})  # of ranks that stood still
 
@@ -54,13 +56,16 @@ def _first_of_stop(found: Findings, verdict: Verdict) -> Candidate | None:
     table, shown = found.parsed.table, telling_roots(found.candidates) or verdict.stop
     if verdict.suspects or held_up(found) or not shown or not all(map(is_stop, shown)):
         return None
-    orders = [order for order in found.candidates if is_stop(order) and not table.templates[order.event].block]
-    orders = [order for order in orders if order.role in (Role.ROOT, Role.TEARDOWN)]
-    times = {order.event: first_time(table, order) for order in orders}
-    timed = [order for order in orders if times[order.event] != NO_TIME]
-    if not timed:
+    times: dict[int, int] = {}
+    for order in found.candidates:
+        timed = order.rows[table.timed[order.rows]]  # srun has no clock: when it spoke, the line above does not tell
+        if is_stop(order) and order.role in _ORDERS and not table.templates[order.event].block and len(timed):
+            times[order.event] = int(table.time[timed].min())
+    if not times:
         return None
-    first = min(timed, key=lambda order: (times[order.event], int(order.rows.min())))
+    at_once = min(times.values()) + int(AT_ONCE * SECOND)  # the buffers of one moment mix
+    early = [order for order in found.candidates if times.get(order.event, at_once + 1) <= at_once]
+    first = min(early, key=lambda order: (not order.fact.stop, times[order.event], int(order.rows.min())))
     return first.with_role(Role.ROOT, "the first sign of the stop")
 
 
