@@ -28,7 +28,8 @@ def as_told(parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict) -
         replace(suspect, signs=tuple(replace(sign, ranks=()) for sign in suspect.signs)) for suspect in verdict.suspects
     )
     onset = tuple(replace(candidate, ranks=()) for candidate in verdict.onset)
-    told = replace(verdict, suspects=suspects, onset=onset)
+    carried = tuple(replace(candidate, ranks=()) for candidate in verdict.carried)
+    told = replace(verdict, suspects=suspects, onset=onset, carried=carried)
     return tuple(replace(candidate, ranks=()) for candidate in candidates), told
 
 

@@ -150,7 +150,7 @@ def slowdown(slow: Slowdown) -> str:
 
 def _because(parsed: Parsed, candidate: Candidate, reached: Sequence[int]) -> str:
     if candidate.ordinary:
-        return f"The finding shows here: {candidate.why}"
+        return f"The finding shows here. {_sentence(candidate.why, _names(parsed))}"
     who = _who(parsed, candidate)
     times = "once" if candidate.count == 1 else f"{candidate.count} times"
     when = f", after iteration {reached[0]}" if reached else ""

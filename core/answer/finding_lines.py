@@ -4,6 +4,7 @@ Whoever looks first looks at them. They are ordinary lines: well jobs print them
 one for a cause (``EventEvidence.ordinary``).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -30,6 +31,7 @@ from core.parsed import Parsed
 MOST = 2  # rows of one message: the first that shows it, and one that shows that it stayed so
 SHOWS = 0.5  # score of such a line: the finding is as sure as the verdict says, the line only shows it
 _ORDINARY = Fact(Role.ROOT, Blame.NOBODY, Kind.NONE, 0.0, "", "", known=False)
+_WORD = re.compile(r"[^\W\d_]")
 _ORDERS = (Role.ROOT, Role.TEARDOWN)
 _OF_A_STEP = frozenset({"own part", "lag"})  # channels of numbers that stand in the lines that count iterations
 _SILENT = frozenset({"lacks", "no answer", "silence", "behind", "stubborn"})  # of ranks that stood still
@@ -133,7 +135,8 @@ def _last_word(found: Findings, sign: Sign) -> NDArray[np.intp]:
     until = min((time for time in (ending.stopped, ending.failed) if time is not None), default=None)
     voices = np.flatnonzero(table.is_rank & np.isin(table.rank_of_voice, ranks))
     rows = table.rows_of_voices(voices.tolist())
-    rows = rows[table.head[rows] & ~np.isin(table.event[rows], list(found.parsed.telling))]
+    wordless = {event for event, template in enumerate(table.templates) if not _WORD.search(template.sample)}
+    rows = rows[table.head[rows] & ~np.isin(table.event[rows], [*found.parsed.telling, *wordless])]
     rows = rows if until is None else rows[table.time[rows] < until]
     rows = rows[np.lexsort((rows, table.time[rows]))]
     last = sorted((int(table.time[own[-1]]), int(own[-1])) for _, own in rows_by(table.rank, rows))
