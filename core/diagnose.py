@@ -131,8 +131,7 @@ def diagnose_parsed(
         leak=leak,
         mismatch=find_mismatch(parsed, candidates) or find_parted(parsed),  # beyond the paper: different collectives
     )
-    verdict = decide(found)  # scope and confidence, in code
-    verdict = with_onset(found, verdict)  # beyond the paper: what began to be said with a slowdown or a hang
+    verdict = with_onset(found, decide(found))  # scope and confidence, in code; what began with a slowdown or a hang
     verdict = with_finding_lines(found, verdict)  # beyond the paper: where a finding shows of which nobody complains
     answer = present(as_read, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
     answer = with_network(answer, seen)

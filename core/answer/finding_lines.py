@@ -158,14 +158,15 @@ def _ordinary(parsed: Parsed, rows: NDArray[np.intp], because: str) -> Candidate
         return None
     rows = rows[np.lexsort((rows, table.time[rows]))]
     event = int(table.event[rows[0]])
-    rows = np.sort(rows[table.event[rows] == event][:MOST])
+    every = rows[table.event[rows] == event]
+    rows = np.sort(every[:MOST])
     origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
     return Candidate(
         event=event,
         text=table.templates[event].sample,
         fact=_ORDINARY,
         rows=rows,
-        count=len(rows),
+        count=len(every),
         excess=0.0,
         survived=0.0,
         nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
