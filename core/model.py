@@ -108,7 +108,7 @@ class EventEvidence(Evidence):
 
     ranks: which logged it, as far as lines tell. says: what it means, a clause; empty when nobody wrote that down.
     unseen: no successful job logged it; None when there was none to compare with. ordinary: well jobs log it too; what
-    numbers or silence tell shows in it: the time of a slow step, the last word of a rank that went silent.
+    numbers tell shows in it, as the time of a slow step.
     """
 
     event: str = ""

@@ -1,11 +1,9 @@
-"""The lines in which a finding shows that nobody complains of: the time of a slow step, the last word of a silent rank.
+"""The lines in which a finding shows that nobody complains of: the time of a slow step, a loss that is none.
 
 Whoever looks first looks at them. They are ordinary lines: well jobs print them too, so that no fault pattern may take
 one for a cause (``EventEvidence.ordinary``).
 """
 
-import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,11 +15,10 @@ from core.course.pace import SECOND
 from core.course.stages import STAGES
 from core.course.timings import MOST_ROWS
 from core.course.unmarked_counts import find_beside
-from core.events.table import EventTable, rows_by
+from core.events.table import EventTable
 from core.facts import Blame, Fact
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
-from core.judge.rank_rows import ranks_of_nodes
 from core.judge.ranking import telling_roots
 from core.model import Role, Scope
 from core.nodes.gauges import onset_of
@@ -31,10 +28,8 @@ from core.parsed import Parsed
 MOST = 2  # rows of one message: the first that shows it, and one that shows that it stayed so
 SHOWS = 0.5  # score of such a line: the finding is as sure as the verdict says, the line only shows it
 _ORDINARY = Fact(Role.ROOT, Blame.NOBODY, Kind.NONE, 0.0, "", "", known=False)
-_WORD = re.compile(r"[^\W\d_]")
 _ORDERS = (Role.ROOT, Role.TEARDOWN)
 _OF_A_STEP = frozenset({"own part", "lag"})  # channels of numbers that stand in the lines that count iterations
-_SILENT = frozenset({"lacks", "no answer", "silence", "behind", "stubborn"})  # of ranks that stood still
 
 
 def with_finding_lines(found: Findings, verdict: Verdict) -> Verdict:
@@ -105,7 +100,7 @@ def _rows(found: Findings, sign: Sign) -> NDArray[np.intp]:
         since = onset_of(found.parsed, found.ending)
         rows = _own(table, table.rows_of([sign.event])[sign.event], sign.node)
         return rows[table.time[rows] > since] if since is not None else rows
-    return _last_word(found, sign) if sign.channel in _SILENT else np.zeros(0, np.intp)
+    return np.zeros(0, np.intp)
 
 
 def _own(table: EventTable, rows: NDArray[np.intp], node: str) -> NDArray[np.intp]:
@@ -126,29 +121,6 @@ def _steps(found: Findings, sign: Sign) -> NDArray[np.intp]:
         return iterations.marks[own & (iterations.numbers >= since)]
     beside = find_beside(table, found.parsed.files, iterations, MOST_ROWS)  # as core.course.timings reads them
     return beside.rows[np.isin(beside.ranks, sign.ranks) & (beside.numbers >= since)]
-
-
-def _last_word(found: Findings, sign: Sign) -> NDArray[np.intp]:
-    """The last word of the rank of a sign that fell silent first, without what tells of a failure or of an end."""
-    table, ending = found.parsed.table, found.ending
-    ranks = sign.ranks or _ranks(found, sign.node)
-    until = min((time for time in (ending.stopped, ending.failed) if time is not None), default=None)
-    voices = np.flatnonzero(table.is_rank & np.isin(table.rank_of_voice, ranks))
-    rows = table.rows_of_voices(voices.tolist())
-    wordless = {event for event, template in enumerate(table.templates) if not _WORD.search(template.sample)}
-    rows = rows[table.head[rows] & ~np.isin(table.event[rows], [*found.parsed.telling, *wordless])]
-    rows = rows if until is None else rows[table.time[rows] < until]
-    rows = rows[np.lexsort((rows, table.time[rows]))]
-    last = sorted((int(table.time[own[-1]]), int(own[-1])) for _, own in rows_by(table.rank, rows))
-    return np.array([row for _, row in last[:1]], np.intp)
-
-
-def _ranks(found: Findings, node: str) -> Sequence[int]:
-    """Ranks of a node that complained of nothing; all of them where each did."""
-    ranks = ranks_of_nodes(found.parsed.table, found.parsed.job.manifest.node_ranks).get(node, ())
-    roles = (Role.ROOT, Role.PROPAGATED)
-    complained = {rank for candidate in found.candidates if candidate.role in roles for rank in candidate.ranks}
-    return [rank for rank in ranks if rank not in complained] or ranks
 
 
 def _ordinary(parsed: Parsed, rows: NDArray[np.intp], because: str) -> Candidate | None:

@@ -38,9 +38,9 @@ def iterations_of_epochs_before(table: EventTable, files: Mapping[str, LogFile],
         return 0
     counted = re.compile(rf"(?<![\d.])(\d{{1,9}}) ?/ ?{length[1]}(?![\d.])")
     told = [
-        (int(epoch[1]), int(number[1]))
+        (int(named[1]), int(number[1]))
         for text in texts.values()
-        if (epoch := _EPOCH.search(text)) is not None and (number := counted.search(text, epoch.end())) is not None
+        if (named := _EPOCH.search(text)) is not None and (number := counted.search(text, named.end())) is not None
     ]
     epoch = max((epoch for epoch, _ in told), default=0)
     first = min((epoch for epoch, _ in told), default=0)

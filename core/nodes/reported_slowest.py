@@ -111,8 +111,8 @@ def _rated(parsed: Parsed, onset: int) -> Sign | None:
     because = f"{node} is rated {middle[node]:.2f}{since}, all others {rest:.2f} or more."
     check = f"Compare {node} with a healthy node: clocks and throttling, temperature, load of others."
     says = "its devices are rated slower than all others"
-    rows = (told[node],)
-    return Sign(node, "own part", NAMED, because, says=says, check=check, iteration=onset or None, rows=rows)
+    shows = (told[node],)
+    return Sign(node, "own part", NAMED, because, says=says, check=check, iteration=onset or None, rows=shows)
 
 
 def _reports(parsed: Parsed) -> list[int]:

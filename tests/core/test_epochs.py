@@ -9,7 +9,7 @@ from tests.support.jobs import at, job, lines, parse
 
 LIGHTNING = "Epoch {epoch}:  50%|##        | {number}/{length} [00:20<00:20,  1.10it/s, v_num=1150]"
 PADDLE = "[2026/04/02 10:17:52] ppcls INFO: [Train][Epoch {later}/120][Iter: {number}/{length}]lr: 0.1, loss: 5.1"
-THROUGH = "{clock} epoch {later} iteration {total}/1000 took 0.2 s"
+THROUGH = "{clock}epoch {later} iteration {total}/1000 took 0.2 s"
 
 
 def run(line: str, epochs: int, last: int, length: int = 20, first: int = 0) -> str:
@@ -26,7 +26,7 @@ def run(line: str, epochs: int, last: int, length: int = 20, first: int = 0) -> 
             number=number,
             length=length,
             total=epoch * length + number,
-            clock=at(0, epoch * length + number),
+            clock=at(epoch * length + number, ""),
         )
         for epoch, number in counted
     ]

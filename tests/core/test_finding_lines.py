@@ -46,7 +46,7 @@ def test_an_ordinary_line_is_no_cause() -> None:
 
 def test_a_number_that_is_none_is_shown_where_it_broke() -> None:
     """And not the first of the many lines that say so after it."""
-    said = [f"{at(0, n)} iter {n}: loss {'nan' if n > 12 else 5.5}, time 200.00ms" for n in range(1, 21)]
+    said = [at(n, f"iter {n}: loss {'nan' if n > 12 else 5.5}, time 200.00ms") for n in range(1, 21)]
     found = diagnose(job({"train.log": lines(*said)}, status=Status.FAILED), [])
 
     assert "is nan" in found.headline
@@ -54,7 +54,7 @@ def test_a_number_that_is_none_is_shown_where_it_broke() -> None:
 
 
 def stopped(*said: str) -> Job:
-    steps = [f"{at(0, n)} iter {n}: loss 5.5, time 200.00ms" for n in range(1, 21)]
+    steps = [at(n, f"iter {n}: loss 5.5, time 200.00ms") for n in range(1, 21)]
     files = {f"node-{letter}/train.log": lines(*steps, *said) for letter in "ab"}
     return job(files, nodes=("node-a", "node-b"), status=Status.CANCELLED)
 
@@ -70,7 +70,7 @@ def test_who_stopped_a_job_comes_before_what_was_told_to_end() -> None:
 def test_a_message_is_cited_twice_at_most_for_a_node() -> None:
     """The first one, and that it came again; how often, its count tells."""
     error = "RuntimeError: the disk of this machine is broken"
-    said = [f"{at(1, n)} ERROR {error}" for n in range(6)]
+    said = [at(n, f"ERROR {error}") for n in range(6)]
     found = diagnose(job({"node-a/train.log": lines(*said), "node-b/train.log": lines("x")}, status=Status.FAILED), [])
 
     assert (found.events[0].count, len(found.events[0].lines)) == (6, 2)
