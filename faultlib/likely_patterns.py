@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.model import Diagnosis, Role
+from core.model import Diagnosis
 from faultlib.answers import Answers
 from faultlib.draft import pattern_of
 from faultlib.findings import Finding, finding_of, is_symptom_text, tells_what_broke
@@ -67,7 +67,7 @@ def likely(
         least: likelihood of what is worth telling.
         score: how often such answers were right; None: what comes with Firstfault.
     """
-    if finding_of(diagnosis) is Finding.UNCLEAR and not diagnosis.events:
+    if finding_of(diagnosis) is Finding.UNCLEAR and all(event.ordinary for event in diagnosis.events):
         return ()
     entries = list(entries)
     approved = [entry for entry in entries if entry.status is Status.APPROVED]
@@ -161,7 +161,7 @@ def learned(share: float, answers: Answers) -> float:
 
 def causes_of(diagnosis: Diagnosis) -> frozenset[str]:
     """Template ids of direct traces that are more than a symptom."""
-    return frozenset(event.event for event in diagnosis.events if event.role is Role.ROOT and tells_what_broke(event))
+    return frozenset(event.event for event in diagnosis.events if event.is_trace and tells_what_broke(event))
 
 
 def shows_a_cause(diagnosis: Diagnosis) -> bool:

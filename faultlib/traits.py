@@ -58,7 +58,7 @@ class _Traits:
 def traits_of(diagnosis: Diagnosis) -> tuple[Trait, ...]:
     """All traits of a diagnosis, those of the core first; each once."""
     names, traits, finding = Names.of(diagnosis), _Traits(), finding_of(diagnosis)
-    roots = [event for event in diagnosis.events if event.role is Role.ROOT]
+    roots = [event for event in diagnosis.events if event.is_trace]
     own = list(own_traces(diagnosis))
     leads = next((event for event in own if tells_what_broke(event)), None)
     traits.add(Aspect.FINDING, finding.value, Part.CAUSE if finding is Finding.SAID else Part.SYMPTOM)

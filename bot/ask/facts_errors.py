@@ -18,7 +18,7 @@ from core.answer.job_lookup import found_rows
 from core.answer.search import matching
 from core.logs.context import lines_around
 from core.logs.lines import NO_TIME
-from core.model import EventEvidence, Line, Role
+from core.model import EventEvidence, Line
 
 MAX_NAMES = 3  # of one error; chosen: a sentence names few
 MAX_RANKS = 8  # of the leading trace whose data files are told
@@ -45,7 +45,7 @@ _PATH = re.compile(r"/[\w.-]{1,80}/[\w./-]{0,160}\.[a-z0-9]{2,8}\b")
 def facts_of_errors(subject: Subject) -> Iterator[Fact]:
     """What the direct traces name, and what a name may have been meant to be."""
     for event in subject.diagnosis.events:
-        if event.role is not Role.ROOT:
+        if not event.is_trace:
             continue
         names = named_in(event)
         if names:
@@ -82,7 +82,7 @@ def facts_of_places(subject: Subject) -> Iterator[Fact]:
     """Where in the program the leading error came: the innermost place of no library; then where the suspect was."""
     yield from _stood_at(subject, subject.leading)
     first = [suspect.node for suspect in subject.diagnosis.nodes[:1]]
-    own = [event for event in subject.diagnosis.events if event.role is Role.ROOT and list(event.nodes) == first]
+    own = [event for event in subject.diagnosis.events if event.is_trace and list(event.nodes) == first]
     if own and own[0] is not subject.leading:  # what the suspect itself said beside what leads
         yield from _stood_at(subject, own[0])
 

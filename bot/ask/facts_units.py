@@ -36,7 +36,7 @@ def _first_complaint(subject: Subject, node: str) -> tuple[EventEvidence, str] |
         return None
     event = min(events, key=lambda event: (event.first_time is None, event.first_time or 0, event.id))
     says = f": {event.says}" if event.says else ""
-    sentence = f"{node} complained with {event.id}{says} ({wording.ROLE[event.role]})."
+    sentence = f"{node} complained with {event.id}{says} ({wording.role_of(event)})."
     return event, sentence
 
 

@@ -56,7 +56,7 @@ def first_form(diagnosis: Diagnosis, note: Note | None) -> Form:
 
 def choosable(diagnosis: Diagnosis) -> tuple[EventEvidence, ...]:
     """Events that may be part of a signature, the direct traces first; a form has room for ten."""
-    events = [event for event in diagnosis.events if event.role is not Role.BENIGN]
+    events = [event for event in diagnosis.events if event.role is not Role.BENIGN and not event.ordinary]
     return tuple(sorted(events, key=lambda event: event.role is not Role.ROOT)[:MAX_BOXES])
 
 

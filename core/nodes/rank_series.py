@@ -158,7 +158,8 @@ def _alone(
     moved = max(abs(split.moved(other)) for other in others)
     if moved <= ELSEWHERE * abs(split.octaves):
         ranks = tuple(sorted(subject.rank for subject in own if subject.rank >= 0))
-        before, after, row = _levels(told[first], split)
+        before, after, _ = _levels(told[first], split)
+        row = min(_levels(told[subject], own[subject])[2] for subject in own)
         clear = moved <= CLEAR_ELSEWHERE * abs(split.octaves)
         yield _Change(first.node, ranks, event, name, before, after, row, alone=True, clear=clear)
 
@@ -184,9 +185,12 @@ def _stood(
 
 
 def _levels(told: Told, split: _Split) -> tuple[float, float, int]:
-    """Medians before and after, and the first row after."""
+    """Medians before and after, and the first row after that is nearer to the second."""
     place = split.place(told)
-    return float(np.median(told.values[:place])), float(np.median(told.values[place:])), int(told.rows[place])
+    before, after = (float(np.median(side)) for side in (told.octaves[:place], told.octaves[place:]))
+    later = np.abs(told.octaves[place:] - after) < np.abs(told.octaves[place:] - before)
+    row = int(told.rows[place + (int(np.argmax(later)) if later.any() else 0)])
+    return float(np.median(told.values[:place])), float(np.median(told.values[place:])), row
 
 
 def _grain(told: Iterable[Told]) -> float:

@@ -42,7 +42,7 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
     """Signs for the node that lines of others name alone, or alone leave out, and only since the job stands still."""
     if len(parsed.nodes) < MIN_RANKS or not (ending.hung or ending.vague or ending.progressed is None):
         return []
-    by_name: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    by_name: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     rows = _new_rows(parsed, ending)
     texts = (
         read_rows(parsed.files, parsed.table, sorted(row for of_rank in rows.values() for row in of_rank))
@@ -63,13 +63,15 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
     ((node, lines),) = by_name.items()
     if len(lines) < AGAIN:
         return []
-    who, text = lines[-1]
+    who, text, _ = lines[-1]
     does = "leaves out" if not said_missing and node not in names.standing_in(text) else "names"
     because = (
         f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it {does} {node} alone."
     )
     check = f"Look at {node}: what its process waits for (py-spy dump), its storage and its network."
-    return [Sign(node, "named", SINGLED_OUT, because, says="the others waited for it", check=check)]
+    return [
+        Sign(node, "named", SINGLED_OUT, because, says="the others waited for it", check=check, rows=(lines[0][2],))
+    ]
 
 
 def _cut_off(
@@ -127,9 +129,9 @@ def _may_wait(table: EventTable, event: int) -> bool:
     return not template.block and (fact is None or not fact.known)
 
 
-def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str]]]:
-    """The nodes that lines of others name alone, or leave out where they name all others, with speaker and line."""
-    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str, int]]]:
+    """The nodes that lines of others name alone, or leave out where they name all others; speaker, line and row."""
+    found: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     for row, text in sorted(texts.items()):
         speaker = parsed.table.origins[parsed.table.voice[row]].node or ""
         named = names.standing_in(text)
@@ -143,16 +145,17 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
         if not speaker and named_alone == {names.of_rank(0)} and not _WAITS.search(text):
             continue  # the first rank, which says its number
         for node in named_alone:
-            found[node].append((speaker or "a log", quote(text)))
+            found[node].append((speaker or "a log", quote(text), row))
     return found
 
 
-def _said_missing(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str]]]:
-    """The nodes of ranks that lines say are missing, with speaker and line."""
-    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+def _said_missing(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str, int]]]:
+    """The nodes of ranks that lines say are missing, with speaker, line and row."""
+    found: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     for row, text in sorted(texts.items()):
         if (node := _lacking(text, names)) is not None:
-            found[node].append((parsed.table.origins[parsed.table.voice[row]].node or "a log", quote(text)))
+            speaker = parsed.table.origins[parsed.table.voice[row]].node or "a log"
+            found[node].append((speaker, quote(text), row))
     return dict(found)
 
 
