@@ -44,7 +44,7 @@ class SlowPart(StrEnum):
 
     DATA = "it took longer to read its data"
     OWN = "its own work took longer"
-    REPORTED = "reports or its device name it"  # they time its own work and whatever else it does
+    REPORTED = "reports or a number of its own name it"  # of its own work and whatever else it does
 
 
 # Sentences of core/nodes (exits.py, stall.py, spatial.py, addresses.py) and core/dumps/dump_signs.py.
@@ -61,16 +61,17 @@ _SIGKILL = re.compile(r"ended with signal 9|SIGKILL")
 _KILLED = re.compile(r"\bKilled\b|SIGKILL|\bsignal:? 9\b|\bexit ?code:? -9\b")
 _SILENT = re.compile(r"went silent|fell silent")
 _STANDS = re.compile(r"stands? (?:alone )?in (\S+)")
-# Sentences of core/nodes (slow.py, reported_slowest.py, rank_levels.py, gauges.py, onset.py) and stack_rounds.py
+# Sentences of core/nodes (slow.py, rank_series.py, reported_slowest.py, rank_levels.py, gauges.py, onset.py) and
+# stack_rounds.py
 _SLOWED = re.compile(
-    r"slowed the others down|named? it as the slowest|are rated slower than|takes longer than that of all others"
+    r"slowed the others down|went from \S{1,40} to \S{1,40}, and no other|named? it as the slowest|are rated slower than|takes longer than that of all others"
     r"|when the job (?:slowed down|became slow)|is late in \d+ of \d+ looks"
 )
 _WAITED = re.compile(r"the others waited|never came to")
-# Sentences of the same (by_what in slow.py, reported_slowest.py, device_tables.py)
+# Sentences of the same (by_what in slow.py, rank_series.py, reported_slowest.py, device_tables.py)
 _SLOW_PARTS = (
     (SlowPart.DATA, re.compile(SlowPart.DATA)),
-    (SlowPart.REPORTED, re.compile(r"slowest ever since|are rated slower than| of \S+ \d+ went from ")),
+    (SlowPart.REPORTED, re.compile(r"slowest ever since|, and no other|are rated slower than| of \S+ \d+ went from ")),
     (SlowPart.OWN, re.compile(r"its own work (?:took|takes) longer")),
 )
 # Names of counters and of interfaces: Linux's drivers (rx_crc_errors_phy), InfiniBand (symbol_error, port_xmit_wait)
