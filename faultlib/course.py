@@ -64,7 +64,8 @@ _STANDS = re.compile(r"stands? (?:alone )?in (\S+)")
 # Sentences of core/nodes (slow.py, rank_series.py, reported_slowest.py, rank_levels.py, gauges.py, onset.py) and
 # stack_rounds.py
 _SLOWED = re.compile(
-    r"slowed the others down|went from \S{1,40} to \S{1,40}, and no other|named? it as the slowest|are rated slower than|takes longer than that of all others"
+    r"slowed the others down|went from \S{1,40} to \S{1,40}, and no other"
+    r"|named? it as the slowest|are rated slower than|takes longer than that of all others"
     r"|when the job (?:slowed down|became slow)|is late in \d+ of \d+ looks"
 )
 _WAITED = re.compile(r"the others waited|never came to")

@@ -264,7 +264,7 @@ def slow(cause: str, *lines: str, reason: str = "its fwd rose (1 before iteratio
 OWN = slow("it slowed the others down: its own work took longer")
 READS = slow("it slowed the others down: it took longer to read its data")
 NAMED = slow("reports name it as the slowest ever since")
-ALONE = slow("its graph_exec_s went from 1.9 to 5.17, and no other’s")
+ALONE = slow("its graph_exec_s went from 1.9 to 5.17, and no other\u2019s")
 UNKNOWN = slow("it slowed the others down")
 HOT = "kernel: mce: CPU3: Core temperature above threshold, cpu clock throttled (total events = 7)"
 NARROW = "pci 0000:17: 63.0 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link"
