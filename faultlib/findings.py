@@ -65,7 +65,7 @@ def headline_course(diagnosis: Diagnosis) -> Finding | None:
     """Whether it hung or was slow, by the headline."""
     if re.search(r"\bhung\b", diagnosis.headline):
         return Finding.HUNG
-    return Finding.SLOW if re.search(r"\bslow\b|\bslowed\b", diagnosis.headline) else None
+    return Finding.SLOW if re.search(r"\bslow(?:ed|er|est)?\b", diagnosis.headline) else None
 
 
 def own_traces(diagnosis: Diagnosis) -> Sequence[EventEvidence]:
