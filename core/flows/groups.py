@@ -90,7 +90,8 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     kinds = dict.fromkeys(rings, "dp")
     if rings:
         ring_of = _components(connections, rings)
-        kinds |= {connection: _beside_rings(connections, connection, ring_of, lanes[connection]) for connection in both}
+        often = SEVERAL * min(len(transfers_of(connections, [ring])) for ring in rings)
+        kinds |= {number: _beside_rings(connections, number, ring_of, lanes[number], often) for number in both}
     elif told:
         kinds |= _without_rings(connections, {connection: lanes[connection] for connection in both})
     else:
@@ -109,14 +110,22 @@ def _lanes(connections: Connections, connection: int, silence: int = SILENCE_US)
 
 
 def _beside_rings(
-    connections: Connections, connection: int, ring_of: Mapping[int, int], lanes: tuple[Transfers, Transfers]
+    connections: Connections,
+    connection: int,
+    ring_of: Mapping[int, int],
+    lanes: tuple[Transfers, Transfers],
+    often: float,
 ) -> str:
-    """What goes both ways in a job with rings."""
+    """What goes both ways in a job with rings.
+
+    Args:
+        often: more transfers than a tied embedding has, which is sent once a step: several to one of a ring.
+    """
     a, b = int(connections.a[connection]), int(connections.b[connection])
     if ring_of.get(a, -1) == ring_of.get(b, -2):
         return "ep"
-    takes_turns = together(*lanes) < TURNS
-    return "pp" if takes_turns or _alike(lanes) or not _visible(lanes) else "emb"
+    stages = together(*lanes) < TURNS or _alike(lanes) or min(map(len, lanes)) > often
+    return "pp" if stages or not _visible(lanes) else "emb"
 
 
 def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers, Transfers]]) -> dict[int, str]:
