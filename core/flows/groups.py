@@ -33,6 +33,9 @@ PARTS, MOSTLY = 12, 0.75
 # And of the bytes of its fullest connection that the emptiest has: in a ring all carry the same (.995 and more in 29
 # rings of the lab), what closes a pipeline of c chunks a stage carries (c - 1) / c of the others' (docs/LOG.md)
 EVEN = 0.95
+# Of the bytes of a pipeline's fullest connection: a tied embedding of three micro-batches has a third, also where slots
+# cut it into more transfers; what closes interleaved stages has half and more
+CLOSING = 0.45
 SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (flows.md)
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
@@ -230,11 +233,13 @@ def _tied_embeddings(
 ) -> None:
     """What keeps the first and the last embedding of a pipeline equal, between two ends that are one pipeline without.
 
-    It looks data-parallel; or like a stage that sends far less often than the others: once a step. Where layers are
-    interleaved, what closes a pipeline of chunks sends at least half as often as the rest of it.
+    It looks data-parallel; or like a stage that sends far less often than the others, or far less: once a step. Where
+    layers are interleaved, what closes a pipeline of chunks sends at least half as often and as much as the rest of it.
     """
     often = {number: min(map(len, lanes[number])) for number, kind in kinds.items() if kind == "pp"}
+    sent = {number: int(connections.sent[number].sum()) for number in often}
     seldom = {number for number, count in often.items() if SEVERAL * count < max(often.values())}
+    seldom |= {number for number, volume in sent.items() if volume < CLOSING * max(sent.values())}
     chain = _components(connections, [number for number in often if number not in seldom])
     for connection, kind in kinds.items():
         a, b = int(connections.a[connection]), int(connections.b[connection])

@@ -80,8 +80,7 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
     if len(end) < LEAST:
         return _none(f"only {len(end)} bursts of equal bytes are seen, which may be the start of a job")
     period = float(np.median(np.diff(end)))
-    shortest = max(RECORDS * grain.blur, TRANSFERS * grain.usual) if grain.silence else RECORDS * grain.usual
-    if period < shortest:
+    if period < (TRANSFERS if grain.silence else RECORDS) * grain.usual:
         return _none(f"records last {grain.usual / 1e6:.2g} s, a step would be {period / 1e6:.2g} s")
     first = _first(connections, job, end)
     end = last_departure(connections, topology, job, groups, end)

@@ -247,7 +247,9 @@ def test_a_step_that_writes_to_storage_is_a_pause() -> None:
     )  # fmt: skip
 
     assert findings(answer(frame, topology)) == [("slow_step", None)]
-    assert findings(answer(pl.concat([frame, written]), topology)) == [("pause", None)]
+    found = answer(pl.concat([frame, written]), topology)
+    assert findings(found) == [("pause", None)]
+    assert '"stored_mb": 5.0' in to_json(to_document(found))
 
 
 def test_no_records_are_no_jobs() -> None:
