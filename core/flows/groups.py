@@ -27,6 +27,8 @@ JOINED, WHOLE = 3, 0.98
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
 # Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
 AT_ONCE = 0.3
+# Of the busy time, for experts beside a group of two with more bytes: .47 to .53, stages .16 to .24 (docs/LOG.md)
+EXPERTS = 0.35
 # In most parts of the run, for a slow link keeps one connection of a ring busy alone as long as it lasts: .17 of the
 # whole run in a ring of three (docs/LOG.md)
 PARTS, MOSTLY = 12, 0.75
@@ -144,10 +146,17 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
         turns = together(*lane) < TURNS
         pipeline = (several or turns) if alike else several and turns and _multiples(lane)
         kinds[connection] = "pp" if pipeline else "dp"
-    groups_of_two = {_ends(connections, connection) for connection, kind in kinds.items() if kind == "dp"}
+    reduced: dict[tuple[int, int], int] = {}
+    for connection, kind in kinds.items():
+        if kind == "dp":
+            ends, volume = _ends(connections, connection), int(connections.sent[connection].sum())
+            reduced[ends] = max(volume, reduced.get(ends, 0))
     for connection, lane in lanes.items():
-        if kinds[connection] == "pp" and _ends(connections, connection) in groups_of_two and together(*lane) >= TURNS:
-            kinds[connection] = "ep"  # a stage and the next one take turns, and are in no group with each other
+        ends = _ends(connections, connection)
+        if kinds[connection] == "pp" and ends in reduced:  # a stage and the next one are in no group with each other
+            less = connections.sent[connection].sum() < reduced[ends]  # than gradients; a tied embedding is less
+            if together(*lane) >= (EXPERTS if less else TURNS):
+                kinds[connection] = "ep"
     return kinds
 
 

@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import polars as pl
+import pytest
 
 from core.flows.analyse import analyse
 from core.flows.answer import JobAnswer
@@ -43,12 +44,13 @@ def groups(found: JobAnswer) -> dict[str, set[tuple[int, ...]]]:
     return kinds
 
 
-def two_by_two(*, experts: bool = False, joined: bool = False) -> list[Row]:
+def two_by_two(*, experts: bool = False, joined: bool = False, apart: float = 0.0) -> list[Row]:
     """Two stages (0 and 1, then 2 and 3) of two replicas.
 
     Args:
         experts: pairs of replicas exchange tokens with each micro-batch.
         joined: two activations are one record now and then.
+        apart: seconds between tokens that go one way and the other.
     """
     rows: list[Row] = []
     for step in range(STEPS):
@@ -60,14 +62,16 @@ def two_by_two(*, experts: bool = False, joined: bool = False) -> list[Row]:
                 rows.append(sent(clock + 0.02 + 0.04 * place, far, near, many * ACTIVATION, port=PIPELINE))
         for near, far in ((0, 1), (2, 3)):
             for place in range(6 * experts):
-                rows += both(clock + 0.03 + 0.04 * place, near, far, TOKENS, port=EXPERTS)
+                rows.append(sent(clock + 0.03 + 0.04 * place, near, far, TOKENS, port=EXPERTS))
+                rows.append(sent(clock + 0.03 + 0.04 * place + apart, far, near, TOKENS, port=EXPERTS))
             rows += both(clock + 0.3, near, far, GRADIENTS, port=RING)
     return rows
 
 
-def test_experts_beside_groups_of_two_are_no_pipeline() -> None:
+@pytest.mark.parametrize("apart", [0.0, 0.0015])
+def test_experts_beside_groups_of_two_are_no_pipeline(apart: float) -> None:
     """They send often and alike, as stages do, but at once, and on the pairs that exchange gradients."""
-    found = groups(job(two_by_two(experts=True)))
+    found = groups(job(two_by_two(experts=True, apart=apart)))
 
     assert found == {"dp": {(0, 1), (2, 3)}, "pp": {(0, 2), (1, 3)}, "ep": {(0, 1), (2, 3)}}
 
