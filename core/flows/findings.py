@@ -89,6 +89,8 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
     if stretch.drifts:
         inside[: stretch.last + 1 - int(SETTLED * (stretch.last + 1 - stretch.first))] = False
     blame = localizer.blame(inside, outside, float(np.median(durations[inside])) - stretch.usual) if localizer else None
+    if blame and blame.kind == "slow_group" and not stretch.first:
+        blame = None  # nothing became slow: all became faster, and of many one group stands out by chance (docs/LOG.md)
     kind = "drift" if stretch.drifts else blame.kind if blame else "slowdown"
     first, last = stretch.first, stretch.last
     levels = f"from {_ms(stretch.usual)} to {_ms(stretch.slow)}"
