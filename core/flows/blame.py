@@ -38,7 +38,7 @@ QUEUE_US = (
     2_000  # before a NIC, where 2.5 times the next is enough: 4 ms at a slow link, others .6 at most (docs/LOG.md)
 )
 LONGEST_APART = 5.0  # the same for the longest silence of a step, where experts' calls hide the sum (docs/LOG.md)
-# Of what a step took longer, that a NIC of a ring began to send later by, and times the next: stalls of FSDP had .9 and
+# Of what a step took longer, that a NIC of a ring began to send later by, and times the next: stalls of FSDP had .8 and
 # more, and nobody else entered late, where batches of very different length hid them in the sum of work (docs/LOG.md)
 ENTRY_SHARE, ENTRY_APART = 0.6, 5.0
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
