@@ -35,7 +35,10 @@ class FormArrays(NamedTuple):
 
 
 class Compiled:
-    """The owner of a program's arrays."""
+    """The owner of a program's arrays.
+
+    program: what compiled code is told; valid while its owner lives.
+    """
 
     def __init__(self, forms: Sequence[Form]) -> None:
         """Write the program of some forms."""
@@ -51,14 +54,9 @@ class Compiled:
         self._arrays = [np.array(numbers or [0], np.int64) for numbers in (starts, operations, outs, pieces)]
         self._bytes = np.frombuffer(bytes(self._arena) + b"\0" * LOOK, np.uint8)
         self._spans = np.zeros(2 * runs + 2, np.int64)
-        self._forms = len(forms)
-
-    def program(self) -> FormArrays:
-        """What compiled code is told."""
-        starts, operations, outs, pieces = (array.ctypes.data for array in self._arrays)
-        return FormArrays(
-            self._forms, starts, operations, outs, pieces, self._bytes.ctypes.data, self._spans.ctypes.data
-        )
+        # once: numpy takes microseconds for an address, and the program is asked for after each odd line
+        addresses = [array.ctypes.data for array in (*self._arrays, self._bytes, self._spans)]
+        self.program = FormArrays(len(forms), *addresses)
 
     def _operations(self, form: Form) -> list[int]:
         found, run = list[int](), 0
