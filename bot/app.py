@@ -283,6 +283,8 @@ class Bot:
                     self._post_late(run_id)
                 for decision in self.state.drafts.pending(self.state.clock() - LATE):
                     self._file_late(decision)
+                for decision in self.state.drafts.dropped():
+                    self._approvals.clear(decision)
             except FirstfaultError as trouble:
                 _LOG.warning("cannot look for what was left undone: %s", trouble.message)
 

@@ -21,6 +21,10 @@ class SeenKeys(Table):
         sql = "INSERT INTO seen (key, at) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at"
         self._database.execute(sql, key, self._clock())
 
+    def has(self, key: str) -> bool:
+        """Whether this was seen."""
+        return bool(self._database.query("SELECT 1 FROM seen WHERE key = ?", key))
+
     def forget(self, before: datetime) -> int:
         """Drop what was seen before this time; how many."""
         return self._database.execute("DELETE FROM seen WHERE at < ?", before)

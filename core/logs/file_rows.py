@@ -131,9 +131,7 @@ def join(scans: Sequence[FileScan], put: Put, most: Limits = UNSHARED, start: in
         texts=found.texts,
         parts=tuple(parts),
         tally=counts.tally(),
-        capped=tuple(
-            _capped(read, file, most, is_folded=found is not whole or is_folded(map(_as_text, file.bodies)))
-        ),
+        capped=tuple(_capped(read, file, most, is_folded=found is not whole or is_folded(map(_as_text, file.bodies)))),
     )
 
 

@@ -87,7 +87,9 @@ def scan_file(
                 f"{file.name} holds more than {MAX_SHORT:,} lines of less than {SHORT} bytes: its rest is left out."
             )
             break
-    return FileScan(name=file.name, bytes=stream.taken, chunks=tuple(chunks), problem=stream.problem, capped=stream.capped)
+    return FileScan(
+        name=file.name, bytes=stream.taken, chunks=tuple(chunks), problem=stream.problem, capped=stream.capped
+    )
 
 
 def _is_seekable(file: LogFile) -> bool:

@@ -61,7 +61,7 @@ def test_the_oracle_sees_what_went_wrong(stage: Stage) -> None:
 
 def test_a_question_in_a_thread_that_people_began_mentions_the_bot(stage: Stage) -> None:
     """A shortcut answers in the thread of the message: what is said there without a mention is between people."""
-    people = People(stage, Random(1))  # noqa: S311 no secret
+    people = People(stage, Random(1))
     case = CampaignJob(stage.job("quick-0001"), ROOMS[0], "shortcut")
     with stage.bot():
         people.ask(case)
@@ -74,7 +74,7 @@ def test_a_question_in_a_thread_that_people_began_mentions_the_bot(stage: Stage)
 
 def test_whoever_looks_while_the_disk_is_full_looks_again(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """An act of a person does not end the campaign because the state cannot be read for a moment."""
-    people = People(stage, Random(1))  # noqa: S311 no secret
+    people = People(stage, Random(1))
     case = CampaignJob(stage.job("quick-0001"), ROOMS[0], "command")
     with stage.bot():
         people.ask(case)

@@ -315,7 +315,7 @@ def test_a_bar_above_all_clocks_of_its_file_was_not_drawn_after_them() -> None:
     "text",
     [
         "Elapsed time per iteration (ms): 12.5", "per_step_time: 12 ms", "ITER TIME 12.5 ms", "time=12ms",
-        "iter time (s): 1.5", "train_step_timing in s=1.5", "step_time: 2", "perf/time_per_step: 2", "step 3, seconds: 2",
+        "iter time (s): 1.5", "train_step_timing in s=1.5", "step_time: 2", "perf/time_per_step: 2", "at 3, seconds: 2",
         "lm loss: 1e-3", "reduced_train_loss=nan", "loss/train/total: 2", "loss train: 2", "'Loss': 2", "loss is 2",
         "grad norm: 2", "grad_norm=2", "gradient norm: inf",
     ],

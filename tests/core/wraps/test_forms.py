@@ -148,7 +148,9 @@ def test_fields_that_are_new_in_each_record_are_read_up_to_a_bound(cut: int, mon
     assert found.replace(LABEL_MARK, b"").startswith(b"INFO at in.a0=2 k0=1\nINFO step n=1\n")
     assert new[-1] in found
     assert found.count(LABEL_MARK) == 2 * len([*lines, b"the part behind a carriage return"])
-    assert unwrapper.capped == "records with more than 20 different sets of fields: the rest of it was read as it stands."
+    assert (
+        unwrapper.capped == "records with more than 20 different sets of fields: the rest of it was read as it stands."
+    )
 
 
 @pytest.mark.parametrize("stack", STACKS, ids="-".join)
