@@ -87,7 +87,7 @@ def assemble(
 
 
 def _at_most(most: int, files: list[StoredFile], kind: str) -> tuple[list[StoredFile], list[str]]:
-    """So many of the files, evenly over their names, that no node or rank is left out with all its files; and the word."""
+    """So many of the files, evenly over their names, so that each node is heard; and the sentence."""
     if len(files) <= most:
         return files, []
     kept = [files[place * len(files) // most] for place in range(most)]

@@ -150,7 +150,7 @@ class Drafts(Table):
         return self._standing("verdict = 'approved' AND pattern = '' AND at < ?", before)
 
     def dropped(self) -> tuple[Decision, ...]:
-        """Approvals that were taken back before anybody noted their pattern: the fault library may have it all the same."""
+        """Approvals taken back before their pattern was noted: the fault library may have it all the same."""
         sql = (
             "SELECT * FROM decisions WHERE verdict = 'approved' AND pattern = '' AND undone_at IS NOT NULL ORDER BY seq"
         )

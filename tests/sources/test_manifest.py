@@ -282,3 +282,15 @@ def test_of_too_many_files_some_are_read_and_the_job_says_so() -> None:
         "The job has 7 dumps: 6 of them were read, evenly over their names.",
     )
     assert assemble("j", logs, place="here", limits=Limits(log_files=12)).problems == ()
+
+
+def test_names_of_nodes_are_as_long_as_a_machine_can_be_called() -> None:
+    """A name of a megabyte would stand in each sentence and picture of the answer."""
+    longest, longer = "n" * 253, "m" * 254
+
+    manifest, lies = parsed(nodes=["n0", "n1", longest, longer], node_ranks={"n0": [0], longer: [1]})
+
+    assert manifest.nodes == ("n0", "n1", longest)
+    assert manifest.node_ranks == {"n0": (0,)}
+    assert any("names of more than 253 characters" in lie for lie in lies)
+    assert max(map(len, lies)) < 1_000

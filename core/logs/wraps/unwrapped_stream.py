@@ -87,7 +87,7 @@ class UnwrappedStream(io.RawIOBase):
     def __init__(
         self, stream: BinaryIO, wrapping: Wrapping, keep: Callable[[bytes, int, str], None] | None = None, room: int = 0
     ) -> None:
-        """Take the layers off a stream that stands at its start; ``keep`` takes a whole text, its bytes, what was capped."""
+        """Take the layers off a stream that stands at its start; ``keep``: as ``KeptText`` takes them."""
         self._keep, self._room = keep, room
         self._read: list[bytes] = []  # while there is room
         self.taken = 0  # bytes of the log that were read
