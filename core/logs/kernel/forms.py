@@ -5,9 +5,10 @@ tried with the form of the line before it first, because lines of a form come in
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.logs.kernel.letters import CLASS, DIGIT, NAME, WORD
 from core.logs.kernel.machine import LOOK, byte, compiled, copy, digits_end, put_byte, put_word, word
@@ -55,7 +56,8 @@ class Compiled:
         self._bytes = np.frombuffer(bytes(self._arena) + b"\0" * LOOK, np.uint8)
         self._spans = np.zeros(2 * runs + 2, np.int64)
         # once: numpy takes microseconds for an address, and the program is asked for after each odd line
-        addresses = [array.ctypes.data for array in (*self._arrays, self._bytes, self._spans)]
+        arrays: tuple[NDArray[Any], ...] = (*self._arrays, self._bytes, self._spans)
+        addresses = [array.ctypes.data for array in arrays]
         self.program = FormArrays(len(forms), *addresses)
 
     def _operations(self, form: Form) -> list[int]:
