@@ -246,6 +246,8 @@ class Bot:
             self._post_late(run_id)
         for decision in self.state.drafts.pending(self.state.clock() - LATE):
             self._file_late(decision)
+        for decision in self.state.drafts.dropped():
+            self._approvals.clear(decision)
 
     def _post_late(self, run_id: str) -> None:
         run = self.state.runs.get(run_id)

@@ -16,6 +16,7 @@ from bot.state import (
     leases,
     posts,
     runs,
+    seen_keys,
     threads,
     watches,
 )
@@ -23,16 +24,10 @@ from bot.state.database import BUSY_SECONDS, Database
 from bot.state.errors import StateUnavailable
 from bot.state.small_values import Clock, utc_now
 
-# When something was seen last: who watches the bot has it store a word here. Earlier versions kept here which events of
-# Slack they had seen, which the inbox does now.
-SEEN = """
-CREATE TABLE seen (key TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX seen_by_time ON seen (at);
-"""
 # A released version is never edited: a change is one more entry.
 MIGRATIONS = (
     runs.SCHEMA
-    + SEEN
+    + seen_keys.SCHEMA
     + posts.schema("posts", "runs")
     + threads.SCHEMA
     + drafts.SCHEMA
@@ -60,6 +55,7 @@ class State:
     watch_posts: posts.Posts
     follow_posts: posts.Posts
     posts: posts.Posts
+    seen_keys: seen_keys.SeenKeys
     threads: threads.Threads
     drafts: drafts.Drafts
     drawings: drawings.Drawings
@@ -79,16 +75,15 @@ class State:
         What people approved is in the fault library, and who did it stays in the audit.
         """
         now = self.clock()
-        self.database.execute("DELETE FROM seen WHERE at < ?", now - SEEN_FOR)
+        self.seen_keys.forget(now - SEEN_FOR)
         self.inbox.forget(now - SEEN_FOR)
         self.watches.forget(now - older_than)
         return self.runs.forget(now - older_than)
 
     def writable(self) -> bool:
         """Whether something can be stored now; asked by who watches the bot, so it really stores a word."""
-        sql = "INSERT INTO seen (key, at) VALUES ('writable', ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at"
         try:
-            self.database.execute(sql, self.clock())
+            self.seen_keys.touch("writable")
         except StateUnavailable:
             return False
         return True
@@ -109,6 +104,7 @@ def open_state(
         runs=runs.Runs(database, clock, lease=lease),
         inbox=inbox.Inbox(database, clock, lease=min(lease, inbox.LEASE)),
         posts=posts.Posts(database, clock),
+        seen_keys=seen_keys.SeenKeys(database, clock),
         threads=threads.Threads(database, clock, lease=lease),
         drafts=drafts.Drafts(database, clock),
         drawings=drawings.Drawings(database, clock, lease=lease),
