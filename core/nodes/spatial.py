@@ -89,6 +89,12 @@ def named_signs(
     named = {
         (candidates[edge.event].fact.kind, edge.blamed) for edge in edges if candidates[edge.event].role is Role.ROOT
     }
+    named |= {  # what a node says of itself as the others' schedulers do
+        (candidate.fact.kind, node)
+        for candidate in candidates.values()
+        if candidate.role is Role.ROOT and candidate.fact.named and candidate.fact.blame is Blame.SELF
+        for node in candidate.nodes
+    }
     of_kind = Counter(kind for kind, _ in named)
     for edge in edges:
         candidate = candidates[edge.event]
