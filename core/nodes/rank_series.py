@@ -137,6 +137,7 @@ def _numbers(changes: Sequence[_Change]) -> set[int]:
 
 def _changes(event: int, name: str, told: Mapping[Subject, Told]) -> Iterator[_Change]:
     """Which node changed alone, or alone did not; of two nodes, either may be the odd one."""
+    told = {subject: of for subject, of in told.items() if len(of.values) >= 2 * MIN_SIDE}
     nodes = sorted({subject.node for subject in told})
     if len(nodes) < MIN_RANKS:
         return
@@ -211,8 +212,6 @@ def _split(told: Told, grain: float) -> _Split | None:
     The split is where the means of both sides differ most for their number of values (CUSUM statistic).
     """
     of = told.octaves
-    if len(of) < 2 * MIN_SIDE:
-        return None
     places = np.arange(MIN_SIDE, len(of) - MIN_SIDE + 1)
     sums = np.cumsum(of)[places - 1]
     apart = (of.sum() - sums) / (len(of) - places) - sums / places
