@@ -147,7 +147,8 @@ def find_ending(
     progressed = int(course.times[-1])
     late = LATE_END if order is None and failure is None and _ends_by_manifest(parsed) else 0.0
     quiet = max(0.0, (until - progressed) / SECOND - late)
-    if parsed.job.status is Status.COMPLETED and failure is None:
+    completed = parsed.job.status is Status.COMPLETED
+    if completed and failure is None:
         quiet = 0.0  # what it did after its last step was its end
     stage = _stage_after(parsed, progressed)
     training, allowed = _allowed(parsed, course, pace, good, stage)
@@ -167,10 +168,10 @@ def find_ending(
         or growing_slowdown(course)
         or growing_work(durations, course)
         or stalling_slowdown(course, pace, good)
-        or slower_than_good(course, pace, good),
+        or slower_than_good(course, pace, good, completed=completed),
         drift=clocked_slowdown(course, DRIFT)
         or uneven_slowdown(parsed, course, DRIFT)
-        or slower_than_good(course, pace, good, DRIFT)
+        or slower_than_good(course, pace, good, DRIFT, completed=completed)
         or (part_slowdown(parsed) if failure is None else None),
         stage=stage,
         pausing=training < quiet <= allowed and not vague,

@@ -105,9 +105,12 @@ def clocked_slowdown(course: Course, ratio: float = MIN_RATIO) -> Slowdown | Non
     return None
 
 
-def slower_than_good(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:
-    """Steps that were longer than those of good jobs from the start."""
-    least = min(ratio, GOOD_RATIO) if len(course.steps) >= 2 * LONG else ratio
+def slower_than_good(
+    course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO, *, completed: bool
+) -> Slowdown | None:
+    """Steps that were longer than those of good jobs from the start; of a job that completed, by more."""
+    long = LONG_RATIO if completed else GOOD_RATIO
+    least = min(ratio, long) if len(course.steps) >= 2 * LONG else ratio
     if good is None or good.step <= 0 or pace.step < least * good.step:
         return None
     return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)

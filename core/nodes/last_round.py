@@ -71,9 +71,9 @@ def _rounds(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, Coun
         sample = table.templates[event].sample
         if table.templates[event].block or complains(sample) or not _is_last(parsed, event):
             continue
-        if -1 not in times and len(times) > len(home) * MAJORITY:
+        if -1 not in times and len(times) > len(home) * MAJORITY and max(times.values()) > 1:
             yield event, times
-        elif set(times) == {-1} and times[-1] <= MAX_ROWS and NAMED_RANK.search(sample.replace("<NUM>", "0")):
+        elif len(times) == 1 and times.total() <= MAX_ROWS and NAMED_RANK.search(sample.replace("<NUM>", "0")):
             named.append(event)
     for event in named[-MAX_EVENTS:]:
         found = Counter(_named(parsed, event))

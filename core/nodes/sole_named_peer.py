@@ -33,6 +33,7 @@ _LACKS = re.compile(
     r"\b(?:missing|absent|outstanding|not arrived|still waiting for|no (?:news|word) from)\b:? ?(?P<who>.{1,64})$"
 )
 _NUMBERED = re.compile(r"\b(?:rank|process|proc|worker|task|peer|p|r|w)[ _#-]?(?P<rank>\d{1,6})\b", re.IGNORECASE)
+_OWN_LABEL = re.compile(r"\[rank ?\d{1,6}\]:?", re.IGNORECASE)  # before what a rank says
 AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
 MIN_LISTED = 2  # others than the speaker that a line names which leaves one out: else it names one
 MAX_ROWS = 512  # lines that are read; a server that waits says so once in some seconds
@@ -134,7 +135,7 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
     found: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     for row, text in sorted(texts.items()):
         speaker = parsed.table.origins[parsed.table.voice[row]].node or ""
-        named = names.standing_in(text)
+        named = names.standing_in(text if speaker else _OWN_LABEL.sub(" ", text, count=1))
         others = named - {speaker}
         left = set(parsed.nodes) - named - {speaker}
         named_alone = others if len(others) == 1 else left if len(left) == 1 and len(others) >= MIN_LISTED else set()
