@@ -147,8 +147,7 @@ def find_ending(
     progressed = int(course.times[-1])
     late = LATE_END if order is None and failure is None and _ends_by_manifest(parsed) else 0.0
     quiet = max(0.0, (until - progressed) / SECOND - late)
-    completed = parsed.job.status is Status.COMPLETED
-    if completed and failure is None:
+    if parsed.job.status is Status.COMPLETED and failure is None:
         quiet = 0.0  # what it did after its last step was its end
     stage = _stage_after(parsed, progressed)
     training, allowed = _allowed(parsed, course, pace, good, stage)
@@ -163,22 +162,37 @@ def find_ending(
         failed=failure,
         quiet=quiet,
         allowed=allowed,
-        slow=clocked_slowdown(course)
-        or uneven_slowdown(parsed, course)
-        or growing_slowdown(course)
-        or growing_work(durations, course)
-        or stalling_slowdown(course, pace, good)
-        or slower_than_good(course, pace, good, completed=completed),
-        drift=clocked_slowdown(course, DRIFT)
-        or uneven_slowdown(parsed, course, DRIFT)
-        or slower_than_good(course, pace, good, DRIFT, completed=completed)
-        or (part_slowdown(parsed) if failure is None else None),
+        slow=_slow(parsed, durations, course, pace, good),
+        drift=_drift(parsed, course, pace, good) or (part_slowdown(parsed) if failure is None else None),
         stage=stage,
         pausing=training < quiet <= allowed and not vague,
         vague=vague,
         usual=usual,
         undated=(undated and not _ends_by_manifest(parsed)) or _is_cut_off(parsed, order, failure),
         flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
+    )
+
+
+def _slow(
+    parsed: Parsed, durations: Sequence[Durations], course: Course, pace: Pace, good: Pace | None
+) -> Slowdown | None:
+    """The slowdown that lasted until the end: against the job's own past, else against good jobs."""
+    return (
+        clocked_slowdown(course)
+        or uneven_slowdown(parsed, course)
+        or growing_slowdown(course)
+        or growing_work(durations, course)
+        or stalling_slowdown(course, pace, good)
+        or slower_than_good(course, pace, good, completed=parsed.job.status is Status.COMPLETED)
+    )
+
+
+def _drift(parsed: Parsed, course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:
+    """One so little that a busy machine may be all there is to it."""
+    return (
+        clocked_slowdown(course, DRIFT)
+        or uneven_slowdown(parsed, course, DRIFT)
+        or slower_than_good(course, pace, good, DRIFT, completed=parsed.job.status is Status.COMPLETED)
     )
 
 

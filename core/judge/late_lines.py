@@ -49,7 +49,7 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
         return tuple(candidates)
     known = {candidate.event for candidate in candidates} | parsed.telling
     last_marks = _last_marks(table, iterations.marks)
-    if ending.slow is not None and not ending.slow.than_good_jobs:
+    if ending.slow is not None and not (ending.slow.than_good_jobs or ending.hung):
         candidates = [
             candidate.with_role(Role.PROPAGATED, "said once a job that was slow had stopped: who gave up did not break")
             if candidate.role is Role.ROOT and not candidate.fact.known and _after(parsed, candidate.rows, last_marks)

@@ -20,7 +20,8 @@ from core.shares import MAJORITY, MIN_RANKS, few_of
 
 # A step of a job to one of good jobs of the same settings: of 134 labelled jobs that were well, with 16 steps at least,
 # one had 1.25 and all others but one that was no rerun at most 1.11; the least of 14 slow ones 1.30 (docs/LOG.md).
-GOOD_RATIO = 1.28
+# Steps of tenths of a second differ by a third on a busy machine.
+GOOD_RATIO, GOOD_SECONDS = 1.28, 0.5
 SHORTEST = 1 / 64  # of the longest value: a part that is shorter, or told as 0, may have any length below it
 SHARE = 0.25  # of the time that a job ran, that work must have cost more than at first (as in core.nodes.slow)
 MIN_STALLS = 3  # of two, one may be a checkpoint and one an evaluation that good jobs did not come to
@@ -109,7 +110,8 @@ def slower_than_good(
     course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO, *, completed: bool
 ) -> Slowdown | None:
     """Steps that were longer than those of good jobs from the start; of a job that completed, by more."""
-    long = LONG_RATIO if completed else GOOD_RATIO
+    is_close = completed or good is None or pace.step - good.step < GOOD_SECONDS
+    long = LONG_RATIO if is_close else GOOD_RATIO
     least = min(ratio, long) if len(course.steps) >= 2 * LONG else ratio
     if good is None or good.step <= 0 or pace.step < least * good.step:
         return None

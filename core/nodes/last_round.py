@@ -48,9 +48,7 @@ def last_round_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) ->
         for node in sorted({home[rank] for rank in few}):
             own = [rank for rank in few if home[rank] == node]
             who = parsed.table.called(own, node)
-            because = (
-                f"{who} is missing from the last \u201c{short(text)}\u201d, which tells of {came} of {len(home)} ranks."
-            )
+            because = f"{who} is missing from the last \u201c{short(text)}\u201d, which tells of {came} of {len(home)}."
             check = f"Look at {node}: what its process waits for (py-spy dump), its storage and its network."
             says = "it never came so far as the others in the end"
             signs.append(Sign(node, "lacks", MISSING, because, says=says, check=check, ranks=tuple(own)))

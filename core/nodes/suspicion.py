@@ -24,7 +24,7 @@ from core.model import Role
 from core.nodes.addresses import address_signs
 from core.nodes.agreement import agreement_signs
 from core.nodes.aliases import find_aliases
-from core.nodes.blame import Names, blame_edges
+from core.nodes.blame import Edge, Names, blame_edges
 from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
 from core.nodes.device_tables import device_signs
@@ -86,20 +86,14 @@ def find_signs(
     peers = [node for node in nodes if node not in apart]
     home = {rank: node for rank, node in node_of_rank.items() if node not in apart}
     all_values = tuple(told_by_all(parsed, len(node_of_rank))) if len(node_of_rank) >= MIN_RANKS else ()
-    # of who left no log nobody knows what it would have said; a driver says again what one of its actors raised
-    spoke = frozenset(table.nodes or nodes).union(*(candidate.nodes for candidate in candidates))
-    names = Names(table, manifest)
-    addresses, ranks_told = told_identities(table, files)
-    addresses |= addresses_on_roll(table, files, manifest)
-    names.learn(addresses, ranks_told, find_aliases(parsed))
+    names = _names(parsed)
     edges = blame_edges(table, candidates, _blaming_texts(parsed, candidates, files), names)
-    by_others = {edge.event for edge in edges if edge.reporter not in nodes}  # a switch, or a machine of another job
+    direct = _direct(parsed, candidates, edges)
     if ending.stopped_first:  # what ranks say of each other then is how they were ended, one after the other
         candidates = [candidate for candidate in candidates if candidate.role is not Role.PROPAGATED]
         edges = tuple(edge for edge in edges if by_event[edge.event].role is not Role.PROPAGATED)
-    direct = direct_signs(telling_roots(candidates), [node for node in nodes if node in spoke], parsed.unit)
     signs = (
-        *(sign for sign in direct if sign.node in nodes or sign.event not in by_others),
+        *direct,
         *named_signs(edges, by_event, nodes, apart | (set(nodes) - set(table.nodes))),
         *silence_signs(table, candidates, _heard(table, expected), nodes),
         *behind_signs(table, parsed.iterations, node_of_rank),
@@ -132,6 +126,24 @@ def find_signs(
         *silent_node_signs(parsed, ending),
         *(series_signs(parsed, told) or level_signs(told, slow=_is_slower(ending))),
     )
+
+
+def _direct(parsed: Parsed, candidates: Sequence[Candidate], edges: Sequence[Edge]) -> list[Sign]:
+    """What nodes say of themselves; what a switch says of a node, or a machine of another job, is told of that node."""
+    # of who left no log nobody knows what it would have said; a driver says again what one of its actors raised
+    spoke = frozenset(parsed.table.nodes or parsed.nodes).union(*(candidate.nodes for candidate in candidates))
+    by_others = {edge.event for edge in edges if edge.reporter not in parsed.nodes}
+    found = direct_signs(telling_roots(candidates), [node for node in parsed.nodes if node in spoke], parsed.unit)
+    return [sign for sign in found if sign.node in parsed.nodes or sign.event not in by_others]
+
+
+def _names(parsed: Parsed) -> Names:
+    """What nodes are called, by job.json and by the logs."""
+    table, files, manifest = parsed.table, parsed.files, parsed.job.manifest
+    names = Names(table, manifest)
+    addresses, ranks = told_identities(table, files)
+    names.learn(addresses | addresses_on_roll(table, files, manifest), ranks, find_aliases(parsed))
+    return names
 
 
 def _may_be_told_by_numbers(parsed: Parsed, candidates: Sequence[Candidate]) -> bool:

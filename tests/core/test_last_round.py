@@ -28,16 +28,19 @@ def missing(one: Job) -> set[str]:
 
 
 def test_who_is_missing_from_the_last_round_is_told_without_a_clock() -> None:
+    """Of six ranks one did not come to the last exchange."""
     assert missing(without_clock(9, [3])) == {"gpu-b2"}
 
 
 @pytest.mark.parametrize("absent", [[], [0, 1, 2, 3], [0, 2, 4]])
 def test_all_or_many_are_no_few(absent: Sequence[int]) -> None:
+    """Nor are ranks of all nodes."""
     assert not missing(without_clock(9, absent))
 
 
 @pytest.mark.parametrize("manifest", [{"status": Status.CANCELLED}, {"status": Status.COMPLETED}])
 def test_who_is_stopped_within_a_round_is_not_missing(manifest: dict[str, object]) -> None:
+    """A stop from outside comes at any time."""
     assert not missing(without_clock(9, [3], **manifest))
 
 

@@ -34,6 +34,7 @@ def with_roll(roll: Sequence[str], said: Sequence[str] = (), **manifest: object)
     ],
 )
 def test_each_number_has_its_machine(roll: Sequence[str], expected: dict[str, tuple[int, ...]]) -> None:
+    """In any order, and several in one line."""
     assert parse(with_roll(roll)).job.manifest.node_ranks == expected
 
 
@@ -48,6 +49,7 @@ def test_each_number_has_its_machine(roll: Sequence[str], expected: dict[str, tu
     ],
 )
 def test_what_else_is_numbered_is_no_machine(roll: Sequence[str]) -> None:
+    """Devices, stages, and names of which nobody knows what they are."""
     assert not parse(with_roll(roll)).job.manifest.node_ranks
 
 
@@ -60,6 +62,7 @@ def test_machines_are_those_of_job_json() -> None:
 
 
 def test_files_are_of_the_processes_that_they_are_called_after() -> None:
+    """The learner has the roll, and each actor a file of its own."""
     roll = [f"actor {n} registered from sim-{name}:4100{n}" for n, name in enumerate(("a2", "b5", "c9"))]
     actors = {f"actors/actor_0{n}.log": lines(f"  {n}.70 start, 48 envs") for n in range(3)}
     parsed = parse(job({"learner.log": lines(*roll), **actors}, nodes=("sim-a2", "sim-b5", "sim-c9")))
