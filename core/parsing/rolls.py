@@ -8,7 +8,7 @@ as many of them each.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -27,10 +27,11 @@ _RANKS = frozenset(
     ("rank", "process", "proc", "task", "worker", "trainer", "replica", "pe", "mpirank", "actor", "peer")
 )
 _NUMBERED = re.compile(
-    r"(?<![\w.])(?P<word>[A-Za-z_]{2,24}?)s?(?:_?id)?[ _:=#\[-]{1,4}"
-    r"(?P<numbers>\d{1,6}(?:(?:, ?|-)\d{1,6}){0,64})(?![\w.])"
+    r"(?<![\w.])(?P<word>[A-Za-z_]{2,24})[ :=#\[-]{1,4}"
+    r"(?P<numbers>\d{1,6}(?:(?:, ?|-|\.\.)\d{1,6}){0,64})(?![\w.])"
 )
-_LISTED = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
+_LISTED = re.compile(r"(\d{1,6})(?:(?:-|\.\.)(\d{1,6}))?")
+_ON = re.compile(r"\b(?:on|host|node|at)[ =:]{1,2}$", re.IGNORECASE)  # before a name that is a machine's for certain
 # A machine's name has letters and a digit, or is an address; what else is called and numbered so is a part of the run.
 _PART = (
     r"(?:cuda|[gxnvt]pu|dev(?:ice)?|rank|stage|pp|tp|dp|ep|cp|sp|fsdp|group|slot|core|numa|lane|layer|expert|port|seed"
@@ -45,10 +46,14 @@ _HOST = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Roll:
-    """The numbers of each machine, and what they count: ranks, or processes that go by another word."""
+    """The numbers of each machine, and what they count: ranks, or processes that go by another word.
+
+    speakers: the machine of each who said a line of it, where each said it of one.
+    """
 
     word: str
     homes: Mapping[str, tuple[int, ...]]
+    speakers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def counts_ranks(self) -> bool:
@@ -108,7 +113,8 @@ def _rolls(texts: Sequence[str], speakers: Sequence[str], manifest: Manifest) ->
     of_word: dict[str, list[tuple[int, ...]]] = defaultdict(list)
     for text in texts:
         for word, numbers in {
-            match["word"].lower(): _numbers(match["numbers"]) for match in reversed(list(_NUMBERED.finditer(text)))
+            _singular(match["word"].lower()): _numbers(match["numbers"])
+            for match in reversed(list(_NUMBERED.finditer(text)))
         }.items():
             of_word[word].append(numbers)
     columns = list(zip(*(_hosts(text, manifest) for text in texts), strict=False))
@@ -121,9 +127,19 @@ def _rolls(texts: Sequence[str], speakers: Sequence[str], manifest: Manifest) ->
             homes: dict[str, list[int]] = defaultdict(list)
             for host, own in zip(hosts, of_line, strict=True):
                 homes[host] += own
-            if _are_homes(homes, manifest):
-                yield Roll(word, {host: tuple(sorted(homes[host])) for host in sorted(homes, key=lambda of: homes[of])})
+            certain = all(_ON.search(text[: text.find(host)]) for host, text in zip(hosts, texts, strict=True))
+            if _are_homes(homes, manifest, certain=certain):
+                pairs = set(zip(speakers, hosts, strict=True))
+                named = dict(pairs) if len(pairs) == len(homes) == len(dict(pairs)) else {}
+                ordered = sorted(homes, key=lambda of: homes[of])
+                yield Roll(word, {host: tuple(sorted(homes[host])) for host in ordered}, named)
                 break
+
+
+def _singular(word: str) -> str:
+    """Rank of ``ranks``, and of ``rank_id``."""
+    word = word.strip("_").removesuffix("_id")
+    return word.removesuffix("s") if not word.endswith("ss") else word
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -135,15 +151,18 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _are_homes(homes: Mapping[str, Sequence[int]], manifest: Manifest) -> bool:
-    """Whether these are machines with their processes: several, of job.json, or with equally many of them each."""
+def _are_homes(homes: Mapping[str, Sequence[int]], manifest: Manifest, *, certain: bool) -> bool:
+    """Whether these are machines with their processes: several, of job.json, or with equally many of them each.
+
+    certain: their names stand where nothing but a machine's does.
+    """
     if len(homes) < MIN_NUMBERS:
         return False
     if manifest.nodes:
         return True
     each = Counter(len(own) for own in homes.values())
     are_addresses = all(host.replace(".", "").isdigit() for host in homes)
-    if len(each) > 1 or (next(iter(each)) == 1 and not are_addresses):
+    if len(each) > 1 or (next(iter(each)) == 1 and not (are_addresses or certain)):
         return False  # of names that come once each, any may be that of a thing with that number
     blocks = [sorted(own) for own in homes.values()]
     return all(own[-1] - own[0] == len(own) - 1 for own in blocks)  # launchers count machine by machine
