@@ -17,7 +17,7 @@ from core.logs.hosts import Hosts
 from core.logs.paths import layout, read_path, strip, trains
 from core.logs.prefixes import PrefixLabels, read_prefix, tasks_are_nodes, tasks_are_ranks, with_local_ranks
 from core.logs.units import is_daemon
-from core.logs.unlabelled import beside_their_stem, shape_of, with_the_unlabelled
+from core.logs.unlabelled import beside_their_stem, shape_of, with_numbered_processes, with_the_unlabelled
 from core.logs.voices import NUMBERED_PROCESS, FileSpeaker, Origin, Program, Voice, actor_called, task_called
 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
@@ -43,6 +43,7 @@ def find_origins(
     files |= {name: _told(files[name], speaker, manifest) for name, speaker in own.items()}
     of_paths = [files[voice.file] for voice in voices]
     labels = with_local_ranks([read_prefix(voice.prefix, known) for voice in voices], of_paths, manifest)
+    labels = with_numbered_processes(voices, labels, of_paths)
     of_paths = of_paths if manifest.nodes else _by_their_hosts(of_paths, labels)
     labels = labels if manifest.nodes else _with_one_name(of_paths, labels)
     ranks, nodes = tasks_are_ranks(labels, manifest), tasks_are_nodes(labels, manifest)

@@ -11,6 +11,7 @@ from core.logs.prefixes import PrefixLabels
 from core.logs.voices import Origin, Program, Voice
 
 _STREAM = re.compile(r"(?<![A-Za-z])(?:std)?(?:out|err)(?![A-Za-z])")
+_PROCESS = re.compile(r"(?P<letters>[A-Za-z]{1,4})[-_]?(?P<number>\d{1,6})")
 MIN_STEMS = 2  # of one alone the other file may be of all machines
 MIN_FILES = 3  # of two that differ, one may be of all machines
 
@@ -118,3 +119,31 @@ def _like(origin: Origin, sole: Origin) -> Origin:
     return replace(
         origin, node=origin.node or sole.node, rank=sole.rank, local_rank=sole.local_rank, program=sole.program
     )
+
+
+def with_numbered_processes(
+    voices: Sequence[Voice], labels: Sequence[PrefixLabels], of_paths: Sequence[Origin]
+) -> list[PrefixLabels]:
+    """Labels as ranks that look like machines: g0 to g11, all numbers once, several in each file of a machine.
+
+    ``[g4]`` in gpu-7.log is a process of gpu-7, whatever a program calls them.
+    """
+    files: dict[str, set[str]] = defaultdict(set)
+    for voice, label, path in zip(voices, labels, of_paths, strict=True):
+        if label.host and path.node and label.host != path.node:
+            files[label.host].add(voice.file)
+    found = {host: match for host in files if (match := _PROCESS.fullmatch(host)) is not None}
+    numbers = sorted(int(match["number"]) for match in found.values())
+    homes = {file for of_host in files.values() for file in of_host}
+    alike = len({match["letters"] for match in found.values()}) == 1
+    once = all(len(of_host) == 1 for of_host in files.values())
+    if not alike or len(found) < len(files) or not once or len(homes) < MIN_STEMS or len(files) <= len(homes):
+        return list(labels)
+    if len(set(numbers)) < len(numbers):
+        return list(labels)
+    return [
+        replace(label, host=None, rank=int(found[label.host]["number"]) if label.rank is None else label.rank)
+        if label.host in found
+        else label
+        for label in labels
+    ]

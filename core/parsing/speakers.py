@@ -18,6 +18,7 @@ from core.logs.lines import NO_TIME, first_time, mask, without_ansi
 from core.logs.paths import behind_numbers, strip
 from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared_files import HEAD, has_clock
+from core.parsing.file_names import by_host_and_number
 from core.parsing.own_words import find_own_words
 from core.shares import MIN_RANKS, few_of
 
@@ -80,6 +81,8 @@ def find_speakers(
     Args:
         no_rank, no_node: names of the files of which the rank, and the node, is not known.
     """
+    if named := {} if manifest.nodes else by_host_and_number(set(no_node) & set(no_rank)):
+        return named | find_speakers(files, set(no_rank) - set(named), set(no_node) - set(named), manifest)
     heads = {name: _head(files[name]) for name in sorted({*no_rank, *no_node})[:MAX_FILES]}
     own = find_own_words(heads, manifest)
     nodes = {name: speaker.node for name, speaker in own.items() if speaker.node and name in no_node}

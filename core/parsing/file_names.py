@@ -1,0 +1,65 @@
+"""What the names of files beside each other tell: a machine, and the process of it that wrote each.
+
+``ix-044_gpu0.csv``, ``out.tulip.0``: in all of them a name stands before a number, which counts the processes of each
+machine, or those of the job.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from core.logs.paths import strip
+from core.logs.voices import FileSpeaker
+from core.shares import MIN_RANKS
+
+MIN_HOSTS = 2  # of one alone the name may be of all machines
+_NUMBER = re.compile(
+    r"(?:[gnh]pu|cuda|dev(?:ice)?|p|proc|r|rank|w|worker|local)?[-_]?(?P<number>\d{1,4})", re.IGNORECASE
+)
+_NAME = re.compile(r"(?=[\w-]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{1,62}")
+# What a run, a program or a stream has several of: no machine is called so
+_PART = re.compile(
+    r"(?:std)?(?:out|err)(?:put)?|logs?|train\w*|val\w*|eval\w*|test|main|run|attempt|epoch|step|stage|phase|part|job"
+    r"|shard|trial|fold|rank|local|proc(?:ess)?|task|worker|node|console|debug|info|error|data|metrics?|events?|loss"
+    r"|actor|learner|server|client|ps|chief|encoder|decoder|model|layer|expert|gpu|npu|cuda|device",
+    re.IGNORECASE,
+)
+
+
+def by_host_and_number(names: Iterable[str]) -> dict[str, FileSpeaker]:
+    """The machine of each file, and its rank where the numbers count those of the whole job."""
+    beside: dict[tuple[str, str, int], list[str]] = defaultdict(list)
+    for name in names:
+        path = PurePosixPath(strip(name))
+        beside[str(path.parent), path.suffix if not path.suffix[1:].isdigit() else "", len(_parts(name))].append(name)
+    found: dict[str, FileSpeaker] = {}
+    for group in beside.values():
+        found |= _of_group(sorted(group))
+    return found
+
+
+def _parts(name: str) -> list[str]:
+    """The parts of a file's name: ``out.tulip.0`` has three."""
+    path = PurePosixPath(strip(name))
+    stem = path.name if path.suffix[1:].isdigit() else path.stem
+    return re.split(r"[._]", stem)
+
+
+def _of_group(group: list[str]) -> dict[str, FileSpeaker]:
+    columns = [column for column in zip(*map(_parts, group), strict=True) if len(set(column)) > 1]
+    if len(columns) != 2 or len(group) < MIN_RANKS:
+        return {}
+    hosts, numbers = columns[0], [_NUMBER.fullmatch(part) for part in columns[1]]
+    if not all(_NAME.fullmatch(host) and not _PART.match(host) for host in hosts):
+        return {}
+    counted = [int(number["number"]) for number in numbers if number is not None]
+    own: dict[str, list[int]] = defaultdict(list)
+    for host, number in zip(hosts, counted, strict=False):
+        own[host].append(number)
+    of_job = sorted(counted) == list(range(len(group)))
+    of_each = all(sorted(numbers) == list(range(len(numbers))) for numbers in own.values())
+    if len(counted) < len(group) or len(own) < MIN_HOSTS or not (of_job or (of_each and len(group) > len(own))):
+        return {}
+    ranks = counted if of_job else [None] * len(group)
+    return {name: FileSpeaker(host, rank) for name, host, rank in zip(group, hosts, ranks, strict=True)}
