@@ -1,5 +1,6 @@
 """What few ranks go on to say in a job that hangs: a loop that never ends is no error, and yet the fault speaks."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,10 @@ from core.shares import MIN_RANKS, few_of
 
 MIN_TIMES = 5  # a line is repeated when it comes so often; a few belong to what was under way
 AFTER = 2 * SECOND  # the last lines of a step come within seconds of its marker
+# Who waits says for how long, or how many have come: "eval-gather: 15/16 in after 60 s"
+_WAITS = re.compile(
+    r"\b(?:after|for|since|waiting|waited)\b.{0,24}<NUM> ?(?:s|sec|seconds|m|min)\b|<NUM>/<NUM>", re.IGNORECASE
+)
 _REPEATS = Fact(
     Role.ROOT,
     Blame.SELF,
@@ -47,7 +52,7 @@ def find_stalled(
     found = [
         _candidate(table, event, own)
         for event, own in rows_by(table.event, rows)
-        if event not in known and len(own) >= MIN_TIMES
+        if event not in known and len(own) >= MIN_TIMES and not _WAITS.search(table.templates[event].sample)
     ]
     best = sorted(found, key=lambda candidate: (-candidate.count, candidate.text))[:1]
     return (*candidates, *best)

@@ -15,6 +15,7 @@ from core.model import Role
 from core.parsed import Parsed
 
 SEVERAL = 2  # nodes: of one alone nobody else has lost a link
+STOOD = 60_000_000  # microseconds without progress before a link was lost: no step that goes on takes so long by chance
 MAX_READ = 4096  # lines of links: a switch that flaps says thousands
 # As systemd-networkd (252) and Linux' drivers of network cards (6.6) say it: what stands before the colon is the link
 _DOWN = re.compile(r"(?P<link>[A-Za-z][\w.]{1,31}): (?:Lost carrier|(?:NIC )?Link (?:is )?down)\b", re.IGNORECASE)
@@ -23,9 +24,12 @@ _UP_WORDS = re.compile(r"gained carrier|link (?:is )?up\b", re.IGNORECASE)
 
 
 def clear_recovered_links(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates; lost links that came up again only where no other node has one that did not."""
+    """The candidates; lost links that came up again only where no other node has one that did not.
+
+    Nor where the job had stood still before: what came then, and passed, is no reason for it.
+    """
     lost = [item for item in candidates if item.role is Role.ROOT and item.fact.kind == Kind.NETWORK_LINK]
-    if len({node for item in lost for node in item.nodes}) < SEVERAL:
+    if not lost:
         return candidates
     up = _came_up(parsed)
     down: dict[int, tuple[int, str]] = {}
@@ -35,7 +39,11 @@ def clear_recovered_links(parsed: Parsed, candidates: Sequence[Candidate]) -> Se
         if found is not None:
             down[row] = (int(parsed.table.node[row]), found["link"])
     back = {row for row, link in down.items() if up.get(link, -1) > int(parsed.table.time[row])}
-    if not back or len(back) == len(down):
+    several = len({node for item in lost for node in item.nodes}) >= SEVERAL
+    if not several or len(back) == len(down):
+        ended = parsed.iterations.ended
+        back = {row for row in back if 0 <= ended < int(parsed.table.time[row]) - STOOD}
+    if not back:
         return candidates
 
     def came_back(of: Rows) -> NDArray[np.bool_]:

@@ -24,6 +24,8 @@ MAX_STREAM = (
 _CONTAINER = re.compile(
     rb"(?:(?P<host>.+?)[-.]application\.)?var\.log\.containers\.(?P<pod>[^_]+)_[^_]+_(?P<container>.+)-[0-9a-f]{64}\.log"
 )
+# Amazon SageMaker's training jobs: "my-job-2026-11-12-17-16-02-169/algo-1-1794504020" (developer guide, CloudWatch)
+_OF_SAGEMAKER = re.compile(rb"[^/]{1,256}/(?P<host>algo-[0-9]{1,4})-[0-9]{10}")
 _LEVELS = frozenset((b"TRACE", b"DEBUG", b"INFO", b"WARN", b"WARNING", b"ERROR", b"CRITICAL", b"FATAL"))
 
 
@@ -62,6 +64,8 @@ def _of_stream(text: bytes, stream: bytes, stamp: Any) -> Peeled:
     match = _CONTAINER.search(stream[:MAX_STREAM])
     if match is not None:
         return Peeled(text, stamp, nodes=tuple(filter(None, match.group("pod", "host"))), unit=match["container"])
+    if sagemaker := _OF_SAGEMAKER.fullmatch(stream[:MAX_STREAM]):
+        return Peeled(text, stamp, nodes=(sagemaker["host"],))
     return Peeled(text, stamp, nodes=(stream,) if stream else ())
 
 
