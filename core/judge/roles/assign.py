@@ -12,7 +12,7 @@ from core.judge.roles.daemons import clear_unknown_daemons
 from core.judge.roles.echoes import clear_echoes
 from core.judge.roles.endings import clear_endings
 from core.judge.roles.kills import clear_kills
-from core.judge.roles.links import clear_recovered_links
+from core.judge.roles.links import clear_answered_servers, clear_recovered_links
 from core.judge.roles.met_alone import blame_no_rank_for_its_machine, blame_who_met_it_alone
 from core.judge.roles.named_peers import clear_named_peers
 from core.judge.roles.silent_exits import promote_silent_exits
@@ -29,6 +29,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = clear_unknown_daemons(parsed, candidates)
     candidates = clear_named_peers(parsed, candidates)
     candidates = clear_recovered_links(parsed, candidates)
+    candidates = clear_answered_servers(parsed, candidates)
     candidates = clear_kills(parsed, candidates)
     candidates = clear_endings(table, candidates)
     candidates = clear_echoes(parsed, candidates)

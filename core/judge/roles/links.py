@@ -1,4 +1,4 @@
-"""Links that came up again: of several nodes that lost one, who still has none is told, and not who had one back."""
+"""Links that came up again, and servers that answered again: who still has none is told, and not who had one back."""
 
 import re
 from collections.abc import Sequence
@@ -20,6 +20,11 @@ MAX_READ = 4096  # lines of links: a switch that flaps says thousands
 # As systemd-networkd (252) and Linux' drivers of network cards (6.6) say it: what stands before the colon is the link
 _DOWN = re.compile(r"(?P<link>[A-Za-z][\w.]{1,31}): (?:Lost carrier|(?:NIC )?Link (?:is )?down)\b", re.IGNORECASE)
 _UP = re.compile(r"(?P<link>[A-Za-z][\w.]{1,31}): (?:Gained carrier|(?:NIC )?Link (?:is )?up)\b", re.IGNORECASE)
+# As Linux' NFS client (fs/nfs, net/sunrpc/clnt.c, 6.6) says it
+_SERVER_WORDS = re.compile(r"nfs: server .{1,64} not responding, (?:still trying|timed out)", re.IGNORECASE)
+_SILENT = re.compile(r"nfs: server (?P<link>[\w.:-]{1,64}) not responding", re.IGNORECASE)
+_ANSWERS = re.compile(r"nfs: server (?P<link>[\w.:-]{1,64}) OK\b", re.IGNORECASE)
+_ANSWERS_WORDS = re.compile(r"nfs: server .{1,64} OK\b", re.IGNORECASE)
 _UP_WORDS = re.compile(r"gained carrier|link (?:is )?up\b", re.IGNORECASE)
 
 
@@ -53,14 +58,38 @@ def clear_recovered_links(parsed: Parsed, candidates: Sequence[Candidate]) -> Se
     return [without(parsed.table, item, came_back, why) if item in lost else item for item in candidates]
 
 
-def _came_up(parsed: Parsed) -> dict[tuple[int, str], int]:
+def clear_answered_servers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without file servers that answered again, a minute at least before the logs end."""
+    lost = [item for item in candidates if item.role is Role.ROOT and _SERVER_WORDS.search(item.text)]
+    if not lost:
+        return candidates
+    again = _came_up(parsed, _ANSWERS_WORDS, _ANSWERS)
+    end = int(parsed.table.spoke.last.max()) - STOOD
+    rows = np.unique(np.concatenate([item.rows for item in lost]))[:MAX_READ]
+    back = set()
+    for row, text in read_rows(parsed.files, parsed.table, rows).items():
+        found = _SILENT.search(unlabelled(parsed.table, row, text))
+        answered = again.get((int(parsed.table.node[row]), found["link"]), -1) if found is not None else -1
+        if int(parsed.table.time[row]) <= answered <= end:
+            back.add(row)
+
+    def answers(of: Rows) -> NDArray[np.bool_]:
+        return np.isin(of, sorted(back))
+
+    why = "the server answered again, and the job went on"
+    return [without(parsed.table, item, answers, why) if item in lost else item for item in candidates]
+
+
+def _came_up(
+    parsed: Parsed, words: re.Pattern[str] = _UP_WORDS, up: re.Pattern[str] = _UP
+) -> dict[tuple[int, str], int]:
     """When each link of each node last came up."""
     table = parsed.table
-    events = [event for event, template in enumerate(table.templates) if _UP_WORDS.search(template.sample)]
+    events = [event for event, template in enumerate(table.templates) if words.search(template.sample)]
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[-MAX_READ:]
     found: dict[tuple[int, str], int] = {}
     for row, text in read_rows(parsed.files, table, rows).items():
-        match = _UP.search(unlabelled(table, row, text))
+        match = up.search(unlabelled(table, row, text))
         if match is not None:
             link = int(table.node[row]), match["link"]
             found[link] = max(found.get(link, -1), int(table.time[row]))
