@@ -40,7 +40,7 @@ def of_nodes(found: Findings) -> Verdict | None:
     lenient = gave_up or held_up(found) or may_have_hung(found) or _left_open(found) or _met_in_vain(found)
     level = HELD_UP if lenient else SUPPORTED
     accused = _accused(() if gave_up else roots, found.suspicions, found.nodes, level)
-    if accused and (found.crossed or found.mismatch is not None) and _only_implicit(accused[0]):
+    if accused and _parted(found, accused[0]):
         return None  # who waits elsewhere than the others is not stuck: the program let them part
     if not accused or MIN_VOICES <= len(found.nodes) <= len(accused) or alike_on_most(found):
         return None  # all of them, or most: nobody is special
@@ -67,6 +67,12 @@ def of_nodes(found: Findings) -> Verdict | None:
     headline = f"Look at {names}: {text}{when}."
     why = (*(sign.because for sign in first.signs), *course, *second_opinion(support))
     return Verdict(Scope.NODE, confidence(support), headline, why, tuple(accused), (check,))
+
+
+def _parted(found: Findings, first: Suspicion) -> bool:
+    """Whether the program let ranks part, and nothing but what a node did not say points to it."""
+    silent = found.mismatch is not None and all(sign.channel in _IMPLICIT | {"silence"} for sign in first.signs)
+    return silent or (bool(found.crossed) and _only_implicit(first))
 
 
 def _is_of(root: Candidate, suspicion: Suspicion) -> bool:
