@@ -6,7 +6,7 @@ machine, or those of the job.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from core.logs.paths import strip
@@ -63,3 +63,27 @@ def _of_group(group: list[str]) -> dict[str, FileSpeaker]:
         return {}
     ranks = counted if of_job else [None] * len(group)
     return {name: FileSpeaker(host, rank) for name, host, rank in zip(group, hosts, ranks, strict=True)}
+
+
+def nodes_by_likeness(files: Mapping[int, str], known: Mapping[int, str]) -> dict[int, str]:
+    """The machine of files that are called as others are after theirs: gpu-9.log beside gpu-7.log and gpu-8.log.
+
+    Args:
+        files: names by place. known: the only machine of files of which it is known, by place.
+    """
+    patterns = {_split(files[place], node) for place, node in known.items() if node in files[place]}
+    if len(patterns) != 1 or len(known) < MIN_HOSTS:
+        return {}
+    (before, behind, shape) = patterns.pop()
+    found = {}
+    for place, name in files.items():
+        middle = name[len(before) : len(name) - len(behind)]
+        fits = name.startswith(before) and name.endswith(behind) and re.sub(r"\d+", "#", middle) == shape
+        if place not in known and fits:
+            found[place] = middle
+    return found if len(set(found.values()) | set(known.values())) == len(found) + len(known) else {}
+
+
+def _split(name: str, node: str) -> tuple[str, str, str]:
+    before, _, behind = name.partition(node)
+    return before, behind, re.sub(r"\d+", "#", node)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from core.events.build import with_homes, with_ranks_as_nodes
 from core.events.table import EventTable
 from core.job import LogFile, Manifest
-from core.logs.voices import is_actor, rank_called
+from core.logs.voices import Program, is_actor, rank_called
+from core.parsing.file_names import nodes_by_likeness
 from core.parsing.homes import (
     communicator_homes,
     find_homes,
@@ -40,6 +41,7 @@ class Places:
 
 def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Places:
     """The table with the node of each rank where lines tell it, else with ranks as nodes if there are several."""
+    are_listed = bool(manifest.nodes)
     homeless = len(table.ranks) > 1 and not (table.ranks_have_nodes or manifest.node_ranks)
     if homeless or names_only_tasks(table):
         homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
@@ -67,10 +69,31 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         table = with_ranks_as_nodes(table)
     table = with_homes(table, names) if (names := find_names(table, files)) else table
     table = with_pods(table, files, manifest)
+    if not are_listed:
+        table, manifest = _with_files_alike(table, manifest)
     if not (nameless or manifest.node_ranks) and (whole := _with_silent_ranks_of_nodes(table, manifest)):
         manifest = replace(manifest, node_ranks=whole)
     is_of_actors = table.nodes and all(map(is_actor, table.nodes))
     return Places(table, manifest, "rank" if nameless else "actor" if is_of_actors else "node", launched)
+
+
+def _with_files_alike(table: EventTable, manifest: Manifest) -> tuple[EventTable, Manifest]:
+    """The table with the machine of files that are called as all others are after theirs: who hung said least."""
+    own: dict[int, set[str | None]] = {}
+    for origin, file in zip(table.origins, table.file_of_voice.tolist(), strict=True):
+        own.setdefault(file, set()).add(origin.node)
+    known = {file: node for file, nodes in own.items() if len(nodes - {None}) == 1 for node in nodes if node}
+    silent = {file for file, nodes in own.items() if nodes == {None}}
+    alike = nodes_by_likeness({file: table.files[file] for file in {*known, *silent}}, known)
+    alike = {file: node for file, node in alike.items() if file in silent and node not in manifest.nodes}
+    if not alike:
+        return table, manifest
+    origins = [
+        replace(origin, node=alike.get(file, origin.node), program=Program.LAUNCHER) if file in alike else origin
+        for origin, file in zip(table.origins, table.file_of_voice.tolist(), strict=True)
+    ]
+    nodes = (*manifest.nodes, *sorted(alike.values())) if manifest.nodes else ()
+    return replace(table, origins=tuple(origins)), replace(manifest, nodes=nodes)
 
 
 def _on_hosts(

@@ -1,0 +1,74 @@
+"""What names of files beside each other tell: a machine, and a process of it."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from core.job import Job
+from core.parsing.file_names import by_host_and_number, nodes_by_likeness
+from tests.support.jobs import at, job, lines, parse
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (
+            ["out.tulip.0", "out.tulip.1", "out.orchid.2", "out.orchid.3"],
+            {"out.tulip.1": ("tulip", 1), "out.orchid.2": ("orchid", 2)},
+        ),
+        (
+            [f"metrics/ix-04{n}_gpu{k}.csv" for n in range(2) for k in range(4)],
+            {"metrics/ix-041_gpu3.csv": ("ix-041", None)},
+        ),
+    ],
+)
+def test_a_name_before_a_number_is_a_machine(names: list[str], expected: Mapping[str, tuple[str, int | None]]) -> None:
+    """The numbers are ranks where they count those of the job, else those of each machine."""
+    found = by_host_and_number(names)
+
+    assert {name: (found[name].node, found[name].rank) for name in expected} == expected
+    assert len(found) == len(names)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"{phase}.{n}.log" for phase in ("train", "eval") for n in range(3)],
+        [f"gpu-{n}.log" for n in range(4)],
+        [f"out.tulip.{n}" for n in range(4)],
+        ["out.tulip.0", "out.orchid.7", "out.daffodil.9"],
+    ],
+)
+def test_parts_of_a_run_and_numbers_that_count_nothing_are_none(names: list[str]) -> None:
+    """Nor a name that all have."""
+    assert by_host_and_number(names) == {}
+
+
+def test_who_said_least_has_a_file_that_is_called_like_the_others() -> None:
+    """Launchers name two machines; the third never came to say anything of its own."""
+    files = {0: "logs/gpu-7.sft.log", 1: "logs/gpu-8.sft.log", 2: "logs/gpu-9.sft.log", 3: "logs/launch.txt"}
+
+    assert nodes_by_likeness(files, {0: "gpu-7", 1: "gpu-8"}) == {2: "gpu-9"}
+    assert nodes_by_likeness(files, {0: "gpu-7"}) == {}
+
+
+def labelled(names: Mapping[str, range]) -> Job:
+    """Files of a machine each, in which its processes put a number of their own before what they say."""
+    return job(
+        {
+            f"train.{node}.log": lines(
+                *(at(n, f"INFO [g{k}] k={n} loss 2.{n} wait {n % 7}ms") for n in range(1, 40) for k in ranks)
+            )
+            for node, ranks in names.items()
+        },
+        nodes=tuple(names),
+        node_ranks={node: tuple(ranks) for node, ranks in names.items()},
+    )
+
+
+def test_processes_of_a_files_machine_are_ranks_whatever_they_are_called() -> None:
+    """``[g4]`` in the log of gpu-8 is rank 4, and no machine."""
+    table = parse(labelled({"gpu-7": range(4), "gpu-8": range(4, 8)})).table
+
+    assert table.nodes == ("gpu-7", "gpu-8")
+    assert table.ranks == tuple(range(8))
