@@ -118,7 +118,7 @@ def _rolls(texts: Sequence[str], speakers: Sequence[str], manifest: Manifest) ->
         }.items():
             of_word[word].append(numbers)
     columns = list(zip(*(_hosts(text, manifest) for text in texts), strict=False))
-    columns += [tuple(speakers)] if all(speakers) else []
+    columns += [tuple(speakers)] if all(speakers) and len(set(speakers)) < len(texts) else []
     for word, of_line in of_word.items():
         counted = sorted(number for own in of_line for number in own)
         if len(of_line) != len(texts) or counted != list(range(len(counted))) or len(counted) < MIN_NUMBERS:
