@@ -21,6 +21,7 @@ from core.logs.voices import Program
 from core.processes import MAX_REPORTS
 
 MAX_SHAPES = 64  # that are read: a job has a roll or two among what is said as often as it has processes
+GLANCE, MAX_ROWS = 8, 1 << 14  # lines that are looked at first, and read in all: a roll or two of the largest jobs
 MIN_NUMBERS = 2  # of one process nobody is told apart
 _ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one, as 0 does for a number
 _RANKS = frozenset(
@@ -63,15 +64,27 @@ class Roll:
 
 def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Roll | None:
     """The roll of most numbers; None where no lines are one."""
-    found = list[Roll]()
+    found, left = list[Roll](), MAX_ROWS
     for events in _shapes(table, manifest):
         rows = np.sort(np.concatenate(list(table.rows_of(events).values())))
         rows = rows[table.head[rows]]
-        if MIN_NUMBERS <= len(rows) <= MAX_REPORTS:
+        if not MIN_NUMBERS <= len(rows) <= min(MAX_REPORTS, left):
+            continue
+        if _may_be_one(read_rows(files, table, rows[:GLANCE])):
+            left -= len(rows)
             texts = read_rows(files, table, rows)
             speakers = [table.nodes[node] if node >= 0 else "" for node in table.node[rows].tolist()]
             found += _rolls([texts.get(row, "") for row in rows.tolist()], speakers, manifest)
     return max(found, key=lambda roll: (roll.counts_ranks, sum(map(len, roll.homes.values())), roll.word), default=None)
+
+
+def _may_be_one(texts: Mapping[int, str]) -> bool:
+    """Whether some word has another number in each of the first lines."""
+    numbers: dict[str, list[str]] = defaultdict(list)
+    for text in texts.values():
+        for word, number in {match["word"]: match["numbers"] for match in _NUMBERED.finditer(text)}.items():
+            numbers[word].append(number)
+    return any(len(of_word) == len(set(of_word)) == len(texts) for of_word in numbers.values())
 
 
 def addresses_on_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> dict[str, str]:
