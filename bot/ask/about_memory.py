@@ -49,7 +49,7 @@ def _cuda_report(subject: Subject, question: Question) -> Lines:
 
 def oom_report(subject: Subject) -> Lines:
     """What the kernel reports of memory when it killed: of the process, and the limit; empty where it reports none."""
-    killed = seek(subject.parsed, [_KILLED_FOR_MEMORY], "a kill for memory")
+    killed = subject.of_run(seek(subject.parsed, [_KILLED_FOR_MEMORY], "a kill for memory"))
     if not killed.lines:
         return []
     match = next((one for line in killed.lines if (one := _KILLED_FOR_MEMORY.search(line.text.encode()))), None)

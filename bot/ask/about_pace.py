@@ -92,7 +92,7 @@ _BY_UNIT = re.compile(
 )
 
 
-def _paces(subject: Subject) -> tuple[str, list[int], list[float]]:
+def iteration_times(subject: Subject) -> tuple[str, list[int], list[float]]:
     """How long iterations took: what tells it, the iterations, and the times, by their own series, else by clocks."""
     iterations = subject.parsed.iterations
     series = next((item for item in iterations.series if "time" in item.name), None)
@@ -109,7 +109,7 @@ def _trend(subject: Subject, question: Question) -> list[str]:
     """Whether the pace jumped, drifted or stayed, where that is asked."""
     if not (asks(question, "moves") or asks(question, "rises")):
         return []
-    name, numbers, paces = _paces(subject)
+    name, numbers, paces = iteration_times(subject)
     trend = trend_of(paces)
     return (
         [cited(f"{wording.sentence(name).rstrip('.')}: {trend.says(f'iteration {numbers[trend.at]:,}')}")]
@@ -120,7 +120,7 @@ def _trend(subject: Subject, question: Question) -> list[str]:
 
 def _onset(subject: Subject) -> list[str]:
     """From which iteration on iterations took longer, when that was, and how much; nothing where none tells."""
-    name, numbers, paces = _paces(subject)
+    name, numbers, paces = iteration_times(subject)
     if len(paces) < 2 * FEW:
         return []
     values = np.array(paces)

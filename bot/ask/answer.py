@@ -49,7 +49,7 @@ _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|sh
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
     "ticket": "ticket", "own_code": "own_code", "slow_since": "numbers", "alive": "hung", "any_other": "others",
-    "bad_one": "suspect", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
+    "bad_one": "suspect", "by_whom": "ended", "order": "order", "hung": "hung", "source": "last",
 }  # fmt: skip
 _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault

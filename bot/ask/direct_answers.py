@@ -6,11 +6,14 @@ Each gives None where it is not asked, or where no line tells it; then the inten
 from collections.abc import Mapping
 
 from bot.ask.about_codes import codes
+from bot.ask.about_either import either
 from bot.ask.about_memory import memory
+from bot.ask.about_onset import before_after, onset
 from bot.ask.about_platform import platform
+from bot.ask.about_progress import progress
 from bot.ask.about_relation import trouble
 from bot.ask.about_spread import earlier, of_node, order_of_ends, spread
-from bot.ask.about_steps import saved
+from bot.ask.about_steps import saving
 from bot.ask.durations import estimate
 from bot.ask.exact_settings import exact_settings
 from bot.ask.intents import Answer
@@ -21,12 +24,16 @@ from bot.ask.subject import Subject
 READERS: Mapping[str, Answer] = {
     "codes": codes,
     "estimate": estimate,
-    "saved": saved,
+    "lost": saving,
+    "progress": progress,
+    "before_after": before_after,
+    "onset": onset,
     "earlier": earlier,
     "trouble": trouble,
     "platform": platform,
     "memory": memory,
     "spread": spread,
+    "either": either,
     "order_of_ends": order_of_ends,
     "trouble_of": of_node,
     "exact_settings": exact_settings,

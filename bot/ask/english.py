@@ -80,6 +80,11 @@ def is_german(words: Sequence[str]) -> bool:
     return any((word in german and word not in english) or _stem(word) for word in words)
 
 
+def german_words(words: Sequence[str]) -> int:
+    """How many of some words are German and not English."""
+    return sum(is_german([word]) for word in words)
+
+
 def _stem(word: str) -> str:
     """The entry of the glossary with an open end that the word begins with."""
     if not word.startswith(_stems()):  # nearly every word; the rest is slow
