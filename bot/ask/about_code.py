@@ -12,12 +12,15 @@ from core.model import EventEvidence, Role
 def own_code(subject: Subject, question: Question) -> Lines:
     """The innermost line of the program's own code in the tracebacks of the fault, or of who is named."""
     shown: list[str] = []
+    roots = any(event.role is Role.ROOT and place_of(subject, event) for event in subject.diagnosis.events)
     for event in _events(subject, question):
         place = place_of(subject, event)
         if place is None:
             continue
         who = subject.about.capital(subject.about.who(event))
         whose = "" if place.own else "; no frame is of your own code, this is the innermost one of a library"
+        if not roots and not shown:
+            shown = [cited("That the logs do not tell: no traceback is of the fault itself. Of those who followed:")]
         shown += [
             cited(f"{place.file}, line {place.number}, in {place.function}: {who} at {event.id}{whose}.", event.id)
         ]

@@ -5,14 +5,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bot.ask.about_nodes import suspect
 from bot.ask.about_pace import iteration_times
+from bot.ask.about_verdict import verdict
 from bot.ask.fact_picker import Picker
 from bot.ask.find_values import COUNTED, FoundValue, asked_words, found_values
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
+from bot.ask.rises import find_rises
 from bot.ask.sentences import say
 from bot.ask.subject import Subject
 from bot.ask.trends import trend_of
+from bot.ask.units_beside import slower as slower_unit
 from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -20,11 +24,13 @@ from core.answer.job_lookup import found_rows
 from core.answer.search import matching
 from core.events.row_text import read_rows
 from core.logs.lines import NO_TIME
+from core.model import Role
 
 MAX_ROWS = 20_000  # lines with NaN that are read, the first ones
 BEFORE = 5  # values whose middle a jump is measured by, as for a level of a loss (core/course/divergence.py)
 JUMP = 1.5  # times that middle is a jump, and
 STAYS = 1.3  # times that middle is what it does not fall below again (core/course/divergence.py, RISE)
+LISTED = 2  # lengths of time that are told beside each other
 NAMED = 0.5  # share of the weight of a question's words that a value's name and line must hold
 # A value that is none; "nan_guard" and "nan iterations: 0" are names
 _NAN = re.compile(rb"(?:[=:]|\bloss|\bis|\bwas|\bnorm)[\s\"']{0,3}[-+]?(?:nan|inf)\b", re.IGNORECASE)
@@ -60,12 +66,35 @@ def before_after(subject: Subject, question: Question) -> Lines | None:
     return slower(subject, question)
 
 
+def slow_one(subject: Subject, question: Question) -> Lines | None:
+    """Who is slow and by how much, by the times that all of them tell; None where that is not asked."""
+    if not (asks(question, "bad_one") and question.says("slow", "drag", "lag", "straggl")) or question.nodes:
+        return None
+    lines = suspect(subject, question)
+    beside = slower_unit(Picker(subject, question)) or slower(subject, question) or ()
+    return [*lines[:1], *beside, *lines[1:]]
+
+
+def why(subject: Subject, question: Question) -> Lines | None:
+    """What happened and why, for who asks why it did; of a slow job also what took longer, and whose that is."""
+    if not asks(question, "why_all"):
+        return None
+    lines = list(verdict(subject, question))
+    if _OF_PACE.search(f"{question.text.casefold()}\n{question.plain}"):
+        rises = sorted(find_rises(subject), key=lambda rise: -rise.after / rise.before)
+        told = [rise.says for rise in rises[:LISTED]] or list(slower_unit(Picker(subject, question)))
+        direct = any(event.role is Role.ROOT and event.lines for event in subject.diagnosis.events)
+        none = [] if direct else ["What made it slow no line tells: nothing of a disk, a CPU, a GPU or a link is a direct trace of it."]
+        lines = [*lines[:1], *told, *none, *lines[1:]]
+    return lines
+
+
 def slower(subject: Subject, question: Question) -> Lines | None:
     """From which iteration on iterations took longer, and how long before and after."""
     name, numbers, seconds = iteration_times(subject)
     trend = trend_of(seconds)
     if trend is None or trend.kind == "stayed" or not trend.rose or not trend.before:
-        return None
+        return [rise.says for rise in find_rises(subject)[:LISTED]] or None
     at = numbers[trend.at]
     says = say(
         question,

@@ -125,7 +125,7 @@ def _counters(subject: Subject) -> list[str]:
     for (_, _, whole), own in counts.items():
         if own not in grown[:1]:
             continue
-        done, row, noun = max(own)
+        done, row, noun = own[-1]
         left = f", {whole - done:,} were left" if whole > done else ""
         told += [cited(f"By its own counter: {done:,} of {whole:,}{f' {noun}' if noun else ''}{left}.")]
         told += quoted(found_rows(parsed, "", [row]), 1, _OF)

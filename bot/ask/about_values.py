@@ -77,7 +77,7 @@ def told_values(
 
 def _of_saving(question: Question) -> bool:
     """Whether a value of a saving itself is asked for: how long it took, or where it is."""
-    return Wanted.HOW_LONG in wanted(question) or "where" in question.plain.split()
+    return bool({Wanted.HOW_LONG, Wanted.HOW_MANY} & {*wanted(question)}) or question.says("where", "size", "big")
 
 
 def _is_known(picker: Picker, named: NamedValue, first_sentence: str) -> bool:

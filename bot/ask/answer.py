@@ -135,12 +135,12 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
         there, question = other
         part = _part(question, there, learnt, None)
         return replace(part, lines=[f"{there.parsed.job.id}: {part.lines[0]}", *part.lines[1:]])
-    name, lines = direct(subject, asked)
+    exact = asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)
+    refusal = None if exact else refused(subject, asked)
+    name, lines = direct(subject, asked) if refusal is None or refusal.answered else ("", ())
     if lines:
         return AnsweredPart(lines, (name,))
-    if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
-        refusal := refused(subject, asked)
-    ):
+    if refusal is not None:
         beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
         says, *shown = refusal.lines
         offers = () if refusal.answered or beside else with_offers(says, subject)[1:]

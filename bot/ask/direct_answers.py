@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from bot.ask.about_codes import codes
 from bot.ask.about_either import either
 from bot.ask.about_memory import memory
-from bot.ask.about_onset import before_after, onset
+from bot.ask.about_onset import before_after, onset, slow_one, why
 from bot.ask.about_platform import platform
 from bot.ask.about_progress import progress
 from bot.ask.about_relation import trouble
@@ -24,10 +24,12 @@ from bot.ask.subject import Subject
 READERS: Mapping[str, Answer] = {
     "codes": codes,
     "estimate": estimate,
+    "why": why,
     "lost": saving,
     "progress": progress,
     "before_after": before_after,
     "onset": onset,
+    "slow_one": slow_one,
     "earlier": earlier,
     "trouble": trouble,
     "platform": platform,

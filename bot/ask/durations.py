@@ -12,9 +12,11 @@ from bot.ask.find_values import asked_words
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text.wording import SECOND
 from core.answer.job_lookup import by_time, found_rows
+from core.answer.search import seek
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 
@@ -65,6 +67,8 @@ def remaining(subject: Subject) -> str:
 def estimate(subject: Subject, question: Question) -> Lines | None:
     """How long a number of iterations would take; None where none is asked for or no pace is known."""
     match = _SO_MANY.search(question.text)
+    if match is None and asks(question, "longer"):
+        return [*_own_estimate(subject), *([rest] if (rest := remaining(subject)) else [])] or None
     if match is None or not _HOW_LONG.search(f"{question.text.casefold()}\n{question.plain}"):
         return None
     number, each = int(match[1].replace(",", "")), _each(subject)
@@ -76,6 +80,20 @@ def estimate(subject: Subject, question: Question) -> Lines | None:
         cited(f"{says}; starting up and a margin come on top."),
         cited("The logs do not tell what the scheduler allows."),
     ]
+
+
+def _own_estimate(subject: Subject) -> Lines:
+    """What the job itself estimated in the end; empty where no line does."""
+    found = seek(subject.parsed, [_ETA], "an estimate", latest=True)
+    match = _ETA.search(found.lines[0].text.encode()) if found.lines else None
+    if match is None:
+        return []
+    says = f"By its own estimate {match[1].decode()} were left at its last line that tells one"
+    return [cited(f"{says}{f' ({found.clock[0]})' if found.clock[0] else ''}."), *quoted(found, 1, _ETA)]
+
+
+# mmengine: "eta: 12:55:42"; tqdm: "[07:41<06:57,"
+_ETA = re.compile(rb"\beta[\"']?[:= ]{1,3}((?:[0-9]{1,3} days?, )?[0-9]{1,3}(?::[0-9]{2}){1,2})", re.IGNORECASE)
 
 
 def _each(subject: Subject) -> float:

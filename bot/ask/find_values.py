@@ -196,7 +196,7 @@ _OF_TIME = re.compile(r"(?:^|[_ (])(?:ms|secs?|seconds|took|elapsed|duration|tim
 
 def _implied(question: Question, named: NamedValue) -> float:
     """Part of the words of a line that count as those of a value's name, as it is of the kind that is asked for."""
-    long = Wanted.HOW_LONG in wanted(question) and is_length(named)
+    long = (Wanted.HOW_LONG in wanted(question) or question.says("time", "took", "slow")) and is_length(named)
     path = named.kind == "path" and _FORMS[1][0].search(question.plain) is not None
     return 1.0 if long or path else 0.0
 
