@@ -10,6 +10,7 @@ from itertools import chain, zip_longest
 from typing import Literal
 
 from bot.ask.about_events import BY_NOBODY, names_error
+from bot.ask.about_found import not_found
 from bot.ask.about_lines import find
 from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
@@ -19,7 +20,7 @@ from bot.ask.about_values import told_values
 from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
-from bot.ask.complete_answer import completed, from_facts, nearest
+from bot.ask.complete_answer import by_words, completed
 from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
@@ -27,10 +28,10 @@ from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
 from bot.ask.question import Question, read_question
 from bot.ask.question_parts import clause_of
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines
 from bot.ask.subject import Subject
 from bot.ask.terms import same
-from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
+from bot.ask.unknown import NOT_A_QUESTION, NOT_OF_THE_JOB, OF_THE_BOT, with_offers
 from bot.ask.wanted_value import asks, asks_if_cause, yes_or_no
 from bot.chat.model import ChatModel, Usage
 
@@ -42,7 +43,6 @@ _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # in
 _OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no line holds it"
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
 FACTS = "facts"  # no intent either: what no intent answers is answered from all that is known
-NEAREST = "nearest"  # no intent either: the line that holds most of the question's words, which is no answer
 UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom logged, known by its words
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
@@ -150,8 +150,10 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
     if lines:
         return AnsweredPart(lines, intents, not _is_denied(lines, intents))
     top = guesses[0].intent if guesses[0].margin >= SURE else ""
-    says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
-    return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
+    if top in (HELP, CHATTER, ELSEWHERE):
+        says = NOT_OF_THE_JOB if top == ELSEWHERE else NOT_A_QUESTION
+        return AnsweredPart(with_offers(says, subject), (), answered=False)
+    return AnsweredPart(not_found(Picker(subject, asked)), (), answered=False)
 
 
 def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question] | None:
@@ -199,13 +201,10 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         known = all(any(picker.often[term] for term in (word, *same(word))) for word in picker.words)
         lines = told_values(picker, ()) if known else ()
         return (lines, (FACTS,)) if lines else ((), ())
-    if not asked.quoted and (lines := from_facts(subject, asked)):
+    if not asked.quoted and (lines := by_words(subject, asked)):
         return lines, (FACTS,)
-    if lines := find(subject, asked):
-        return lines, ("find",)
-    strange = guesses[0].intent == ELSEWHERE and guesses[0].margin >= SURE
-    lines = [] if strange else nearest(subject, asked)
-    return (lines, (NEAREST,)) if lines else ((), ())
+    lines = find(subject, asked) if asked.quoted else None
+    return (lines, ("find",)) if lines else ((), ())
 
 
 def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
@@ -288,8 +287,7 @@ def _is_denied(sentences: Lines, intents: Sequence[str]) -> bool:
     """Whether an answer says that there is none."""
     first = sentences[0]
     return (
-        first.startswith((BY_NOBODY, NOT_KNOWN))
-        or intents[0] == NEAREST
+        first.startswith(BY_NOBODY)
         or (intents[0] in _OF_LINES and first.startswith(("No line", "No log")))
     )
 

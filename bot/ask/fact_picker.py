@@ -45,42 +45,9 @@ class Picker:
     subject: Subject
     question: Question
 
-    def answering(self) -> list[Fact]:
-        """The facts that answer the question, the best first; none where none holds enough of its words."""
-        return self._best(self.words, ENOUGH)
-
-    def nearest(self) -> list[Fact]:
-        """What holds most of the question's words, if that is anything that tells."""
-        return self._best(self.words, NEAREST)
-
-    def holding(self, kind: Wanted) -> list[Fact]:
-        """Facts that hold a kind of value which an answer lacks; fewer of the question's words are enough for them."""
-        found = [fact for fact in self._best(self.words, LACKED) if holds(self.subject, kind, fact.as_lines)]
-        return sorted(found, key=lambda fact: not fact.says)  # any line of a log has a clock and a name
-
-    def beside(self, lines: Sequence[str]) -> list[Fact]:
-        """Facts about what the question speaks of and these lines do not."""
-        known_terms = terms_of_all(lines)
-        left = {word for word in self.words if not _is_in(word, known_terms)}
-        meant = [
-            fact
-            for fact in self.facts
-            if self._is_meant(fact) and not any(line.startswith(fact.says) for line in lines)
-        ]
-        if meant:
-            return meant
-        if self.weight(left) < OPEN * self.weight(self.words):
-            return []
-        return [fact for fact in self._best(left, BESIDE) if not set(fact.as_lines) <= set(lines)]
-
-    def better(self, lines: Sequence[str]) -> list[Fact]:
-        """Facts that hold far more of the question's words than lines that names alone have found."""
-        told = self.share(self.words, terms_of_all(lines))
-        return [
-            fact
-            for fact in self._best(self.words, min(1.0, told + FAR))
-            if self.share(self.words, fact.terms) >= told + FAR
-        ]
+    def is_told(self, typed: str) -> bool:
+        """Whether a word as somebody typed it is one of those that say what the question is about."""
+        return not self.words.isdisjoint(terms_of(typed))
 
     @cached_property
     def facts(self) -> list[Fact]:
