@@ -1,7 +1,7 @@
 """Answers about the program's own source: the file, line and function in which the error came."""
 
 from bot.ask.about_nodes import named_units
-from bot.ask.facts_errors import place_of
+from bot.ask.error_places import place_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, raw
 from bot.ask.subject import Subject

@@ -7,6 +7,7 @@ from bot.ask.about_relation import ended_well
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower
 from bot.ask.subject import Subject
+from bot.text import wording
 from core.model import Scope
 
 _OR = re.compile(r"(.{2,80}?)\bor\b(.{2,80})")
@@ -26,7 +27,7 @@ _ENDS = {"end", "crash"}
 def either(subject: Subject, question: Question) -> Lines | None:
     """Which of two it was; None where a question does not choose between two that may be at fault."""
     match = _OR.search(question.plain)
-    if match is None:
+    if match is None or question.says("sure", "confident", "certain"):
         return None
     one, other = _side(match[1], last=True), _side(match[2], last=False)
     if not one or not other or one == other:
@@ -35,10 +36,14 @@ def either(subject: Subject, question: Question) -> Lines | None:
     if {one, other} <= _ENDS:
         return [cited(ended_well(subject, badly=True)), *about_verdict.verdict(subject, question)[1:]]
     lines = about_verdict.blame(subject, question)
-    alone = diagnosis.scope is Scope.NODE and diagnosis.nodes and len(subject.parsed.nodes) > 1
+    kind = diagnosis.next.kind if diagnosis.next else ""
+    one_of_many = diagnosis.scope is Scope.NODE and diagnosis.nodes and len(subject.parsed.nodes) > 1
+    alone = one_of_many and kind not in about_verdict.NODE_KINDS
     if alone and {"program", "data"} & {one, other}:
         suspect = diagnosis.nodes[0]
-        says = f"Rather {suspect.node} itself than code or data that all share: what failed shows there and not on the "
+        ranks = lead.ranks if lead and len(lead.ranks) == 1 else suspect.ranks
+        own = f" ({wording.ranks(ranks)})" if ranks and not suspect.node.startswith("rank") else ""
+        says = f"Rather {suspect.node}{own} itself than code or data that all share: what failed shows there and not on the "
         says += f"others, which run the same: {lower(diagnosis.headline)}."
         return [cited(says, suspect.id, *([lead.id] if lead else [])), *lines[1:]]
     return lines

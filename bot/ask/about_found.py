@@ -9,32 +9,40 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.fact_picker import Picker
-from bot.ask.facts_lines import rows_meant
+from bot.ask.about_events import stop_words
+from bot.ask.first_sentence import of_any_job
+from bot.ask.job_settings import listed, settings_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, any_of, cited, quoted
+from bot.ask.rows_meant import rows_meant
 from bot.ask.sentences import say
 from bot.ask.subject import Subject
+from bot.ask.terms import same, stem_of
 from bot.ask.unknown import with_offers
 from bot.ask.wanted_value import Wanted, wanted
+from bot.ask.weighed_words import WeighedWords
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.job_lookup import by_time, found_rows
+from core.answer.search import search
 from core.logs.lines import NO_TIME
 
 ENOUGH = 0.5  # share of the weight of a question's words that lines must hold to be what it speaks of
+SETTING = 0.8  # the same for the name of a setting, which is all that it says
 ALIKE = 0.05  # shares that are as good: kinds of messages that tell the same of the words
 MAX_KINDS = 8  # kinds of messages that are one thing
 _OF_RANKS = re.compile(r"\b(?:ranks?|gpus?|process\w{0,2}|tasks?)\b")
 _OF_NODES = re.compile(r"\b(?:nodes?|machines?|hosts?|box|boxes|pods?|workers?|servers?)\b")
 
 
-def found_lines(picker: Picker) -> Lines:
+def found_lines(weighed: WeighedWords) -> Lines:
     """What lines tell of the question's words; empty where none holds enough of them."""
-    subject, question = picker.subject, picker.question
-    if not picker.words:
+    subject, question = weighed.subject, weighed.question
+    if not weighed.words:
         return []
-    shares = sorted(((-picker.share(picker.words, terms), at) for at, terms in enumerate(picker.messages) if terms))
+    if told := _settings(weighed):
+        return told
+    shares = sorted(((-weighed.share(weighed.words, terms), at) for at, terms in enumerate(weighed.messages) if terms))
     best = -shares[0][0] if shares else 0.0
     if best < ENOUGH:
         return []
@@ -47,11 +55,21 @@ def found_lines(picker: Picker) -> Lines:
     if not len(rows):
         return []
     first = _first(subject, question, rows)
-    keep = any_of(word for word in picker.words if word.isascii())
+    keep = any_of(word for word in weighed.words if word.isascii())
     _, one_each = np.unique(table.event[rows], return_index=True)
     shown = [*rows[np.sort(one_each)].tolist(), *rows[::-1].tolist()]
     found = found_rows(subject.parsed, "", list(dict.fromkeys(shown))[:6])
     return [cited(f"{first}{others}"), *list(dict.fromkeys(quoted(found, 4, keep)))[:3]]
+
+
+def _settings(weighed: WeighedWords) -> list[str]:
+    """The settings whose names hold most of the words, and are hardly longer; empty where none does."""
+    shares = {name: weighed.share(weighed.words, terms) for name, terms in weighed.settings.items()}
+    best = max(shares.values(), default=0.0)
+    if best < SETTING:
+        return []
+    every = settings_of(weighed.subject)
+    return [cited(f"{listed({name: every[name] for name, share in shares.items() if share >= best - ALIKE})}.")]
 
 
 def _first(subject: Subject, question: Question, rows: NDArray[np.intp]) -> str:
@@ -82,10 +100,27 @@ def _first(subject: Subject, question: Question, rows: NDArray[np.intp]) -> str:
     return f"By its words {wording.counted(heads, 'line')}{by} tell{'s' if heads == 1 else ''} of it{f', {span}' if span and heads > 1 else ''}:"
 
 
-def not_found(picker: Picker) -> Lines:
+def no_such_value(subject: Subject, question: Question) -> Lines | None:
+    """That no line tells a value, for who asks for one by a noun that stands in no line; None where it may be told."""
+    match = _VALUE.search(question.plain.strip("? "))
+    if match is None or question.ids or question.quoted or not _WANTS.search(question.plain):
+        return None
+    weighed, noun = WeighedWords(subject, question), stem_of(match[1])
+    known = any(weighed.often[term] for term in (noun, *same(noun))) or match[1] in stop_words() or noun in of_any_job()
+    if known or noun not in weighed.words or search(subject.parsed, (match[1],)).lines:
+        return None
+    return not_found(weighed)
+
+
+_WANTS = re.compile(r"^(?:(?:and|so|ok|hey) )?(?:what.?s|what (?:is|was|were|are)|which|final|last|best|how (?:high|big|large))\b|^(?:\w+ ){1,3}of ")
+# The noun that is asked for: the last one before "of", "at", "on", or the last of all
+_VALUE = re.compile(r"\b([a-z][a-z-]{3,30})(?= (?:of|at|on|in|for|after|was|were|is|used|did)\b|$)")
+
+
+def not_found(weighed: WeighedWords) -> Lines:
     """That nothing was found, by which words it was searched for, and what can be answered."""
-    subject, question = picker.subject, picker.question
-    typed = [word for word in re.findall(r"[^\W_][\w./-]*", question.text) if picker.is_told(word)]
+    subject, question = weighed.subject, weighed.question
+    typed = [word for word in re.findall(r"[^\W_][\w./-]*", question.text) if weighed.is_told(word)]
     words = ", ".join(f"“{word}”" for word in dict.fromkeys(typed)) or f"“{question.text[:60]}”"
     read = wording.counted(subject.diagnosis.coverage.lines, "line")
     return with_offers(say(question, "not_found", read=read, words=words), subject)

@@ -8,7 +8,6 @@ import numpy as np
 from bot.ask.about_nodes import suspect
 from bot.ask.about_pace import iteration_times
 from bot.ask.about_verdict import verdict
-from bot.ask.fact_picker import Picker
 from bot.ask.find_values import COUNTED, FoundValue, asked_words, found_values
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
@@ -18,6 +17,7 @@ from bot.ask.subject import Subject
 from bot.ask.trends import trend_of
 from bot.ask.units_beside import slower as slower_unit
 from bot.ask.wanted_value import asks
+from bot.ask.weighed_words import WeighedWords
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.job_lookup import found_rows
@@ -60,8 +60,8 @@ def before_after(subject: Subject, question: Question) -> Lines | None:
     """A value, or the pace, before and after it changed; None where that is not asked or nothing changed."""
     if not asks(question, "before_after"):
         return None
-    picker = Picker(subject, question)
-    if asked_words(picker) and (every := found_values(picker, NAMED)) and (lines := _changed(subject, every[0])):
+    weighed = WeighedWords(subject, question)
+    if asked_words(weighed) and (every := found_values(weighed, NAMED)) and (lines := _changed(subject, every[0])):
         return lines
     return slower(subject, question)
 
@@ -71,7 +71,7 @@ def slow_one(subject: Subject, question: Question) -> Lines | None:
     if not (asks(question, "bad_one") and question.says("slow", "drag", "lag", "straggl")) or question.nodes:
         return None
     lines = suspect(subject, question)
-    beside = slower_unit(Picker(subject, question)) or slower(subject, question) or ()
+    beside = slower_unit(WeighedWords(subject, question)) or slower(subject, question) or ()
     return [*lines[:1], *beside, *lines[1:]]
 
 
@@ -82,7 +82,7 @@ def why(subject: Subject, question: Question) -> Lines | None:
     lines = list(verdict(subject, question))
     if _OF_PACE.search(f"{question.text.casefold()}\n{question.plain}"):
         rises = sorted(find_rises(subject), key=lambda rise: -rise.after / rise.before)
-        told = [rise.says for rise in rises[:LISTED]] or list(slower_unit(Picker(subject, question)))
+        told = [rise.says for rise in rises[:LISTED]] or list(slower_unit(WeighedWords(subject, question)))
         direct = any(event.role is Role.ROOT and event.lines for event in subject.diagnosis.events)
         none = [] if direct else ["What made it slow no line tells: nothing of a disk, a CPU, a GPU or a link is a direct trace of it."]
         lines = [*lines[:1], *told, *none, *lines[1:]]
@@ -132,9 +132,15 @@ def _nan(subject: Subject, question: Question) -> Lines | None:
     texts = read_rows(parsed.files, table, rows[:MAX_ROWS])
     steps = {row: _step_of(text, int(parsed.iterations.of_row[np.array([row])][0])) for row, text in texts.items()}
     counted = {row: step for row, step in steps.items() if step > 0}
-    if not counted:
+    series = [
+        at
+        for item in parsed.iterations.series
+        for at, value in zip(item.iterations, item.values, strict=True)
+        if not np.isfinite(value)
+    ]
+    first = min([*counted.values(), *series], default=None)
+    if first is None:
         return None
-    first = min(counted.values())
     own = sorted(row for row, step in counted.items() if step == first)
     ranks = sorted({rank for row in own if (rank := table.origins[table.voice[row]].rank) is not None})
     nodes = sorted({node for row in own if (node := table.origins[table.voice[row]].node)})
@@ -144,7 +150,7 @@ def _nan(subject: Subject, question: Question) -> Lines | None:
         "onset",
         what="NaN",
         step=say(question, "iteration", number=f"{first:,}"),
-        clock=_clock_of_row(subject, question, own[0]),
+        clock=_clock_of_row(subject, question, own[0]) if own else _clock_of(subject, question, first),
         who=f", {who}" if who else "",
     )
     return [cited(says), *quoted(found_rows(parsed, "", own[:2]), 2)]

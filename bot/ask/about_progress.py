@@ -3,11 +3,9 @@
 import re
 from collections import Counter, defaultdict
 
-import numpy as np
-
 from bot.ask.about_nodes import named_units
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, joined, quoted
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.sentences import say
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks
@@ -41,7 +39,7 @@ def progress(subject: Subject, question: Question) -> Lines | None:
     epochs = _epochs(subject, question)
     iterations = subject.parsed.iterations
     if iterations.last is None:
-        lines = [*epochs, *_counters(subject)]
+        lines = [*epochs, *counters(subject)]
         return lines or None
     total = _total(subject)
     course = iterations.course
@@ -55,7 +53,7 @@ def progress(subject: Subject, question: Question) -> Lines | None:
         clock=say(question, "at", clock=clock(int(course.times[-1]))) if timed else "",
         left=say(question, "left", left=f"{total - iterations.last:,}") if total and total > iterations.last else "",
     )
-    return [*epochs, cited(says), *_counters(subject)[: 1 if total else 2], *_least(subject)]
+    return [*epochs, cited(says), *counters(subject)[: 1 if total else 2], *_least(subject)]
 
 
 def _of_units(subject: Subject, question: Question) -> Lines | None:
@@ -109,7 +107,7 @@ def _epochs(subject: Subject, question: Question) -> list[str]:
     return [cited(first), *quoted(found_rows(parsed, "", [seen[high]]), 1)]
 
 
-def _counters(subject: Subject) -> list[str]:
+def counters(subject: Subject) -> list[str]:
     """The last state of what lines count of a whole ("58/200"), the latest first."""
     parsed, table = subject.parsed, subject.parsed.table
     rows, _ = matching(parsed, [_OF])

@@ -72,7 +72,12 @@ def restart(subject: Subject, question: Question) -> Lines:
 
 def saving(subject: Subject, question: Question) -> Lines | None:
     """As ``lost``, for who asks of a checkpoint by any of its names; None where another thing of it is asked."""
-    return None if not asks(question, "saving") or asks(question, "saving_of_other") else lost(subject, question)
+    return lost(subject, question) if asks_of_saving(question) else None
+
+
+def asks_of_saving(question: Question) -> bool:
+    """Whether it is asked for the last checkpoint, or for what is lost since, by any of its names."""
+    return asks(question, "saving") and not asks(question, "saving_of_other")
 
 
 def lost(subject: Subject, question: Question) -> Lines:
@@ -135,6 +140,7 @@ def _not_reported(subject: Subject, question: Question) -> Lines:
         says = f"it was to save every {often:,} iterations and came to {last:,}; no line reports a checkpoint."
         return [cited(f"{'No: ' if yes_or_no(question) else 'None: '}{says}"), *quoted(interval, 1)]
     kinds = [at for at, terms in enumerate(subject.messages) if "=checkpoint" in terms]
+    kinds = [at for at in kinds if not LOADED.search(parsed.table.templates[at].sample.encode())]
     rows = [row for mine in parsed.table.rows_of(kinds).values() for row in mine.tolist()]
     if rows:  # "policy stored": no report that is known, and no reason to deny one
         may = tell(parsed, rows, "a word that may mean a saving", latest=True)

@@ -10,10 +10,11 @@ from itertools import chain, zip_longest
 from typing import Literal
 
 from bot.ask.about_events import BY_NOBODY, names_error
-from bot.ask.about_found import not_found
+from bot.ask.about_found import no_such_value, not_found
 from bot.ask.about_lines import find
 from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
+from bot.ask.about_steps import asks_of_saving
 from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
@@ -22,7 +23,6 @@ from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.complete_answer import by_words, completed
 from bot.ask.direct_answers import direct
-from bot.ask.fact_picker import Picker
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -33,6 +33,7 @@ from bot.ask.subject import Subject
 from bot.ask.terms import same
 from bot.ask.unknown import NOT_A_QUESTION, NOT_OF_THE_JOB, OF_THE_BOT, with_offers
 from bot.ask.wanted_value import asks, asks_if_cause, yes_or_no
+from bot.ask.weighed_words import WeighedWords
 from bot.chat.model import ChatModel, Usage
 
 _NOTHING = Usage()
@@ -108,7 +109,7 @@ def ask(
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
     parts = [
         AnsweredPart(told, (FACTS,)) if told else _part(part, subject, learnt, clause_of(part, read))
-        for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked)))
+        for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked)) or asks_of_saving(asked))
     ]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
@@ -145,6 +146,8 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
         says, *shown = refusal.lines
         offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
         return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
+    if not exact and (none := no_such_value(subject, asked)):
+        return AnsweredPart(none, (UNLOGGED,), answered=False)
     guesses = max((learnt.guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
@@ -153,7 +156,7 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
     if top in (HELP, CHATTER, ELSEWHERE):
         says = NOT_OF_THE_JOB if top == ELSEWHERE else NOT_A_QUESTION
         return AnsweredPart(with_offers(says, subject), (), answered=False)
-    return AnsweredPart(not_found(Picker(subject, asked)), (), answered=False)
+    return AnsweredPart(not_found(WeighedWords(subject, asked)), (), answered=False)
 
 
 def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question] | None:
@@ -197,9 +200,9 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         return completed(subject, asked, sentences, intents, sure=sure), tuple(intents)
     bare = guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE  # "lr": hardly a question, but a name
     if bare:
-        picker = Picker(subject, asked)
-        known = all(any(picker.often[term] for term in (word, *same(word))) for word in picker.words)
-        lines = told_values(picker, ()) if known else ()
+        weighed = WeighedWords(subject, asked)
+        known = all(any(weighed.often[term] for term in (word, *same(word))) for word in weighed.words)
+        lines = told_values(weighed, ()) if known else ()
         return (lines, (FACTS,)) if lines else ((), ())
     if not asked.quoted and (lines := by_words(subject, asked)):
         return lines, (FACTS,)

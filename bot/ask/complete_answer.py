@@ -8,16 +8,16 @@ from bot.ask.about_found import found_lines
 from bot.ask.about_values import told_values
 from bot.ask.arguments import apart_line
 from bot.ask.durations import lengths, remaining
-from bot.ask.fact_picker import Picker
-from bot.ask.facts_errors import named_in
-from bot.ask.facts_settings import facts_of_optimizer
+from bot.ask.error_places import named_in
 from bot.ask.first_sentence import put_right
 from bot.ask.hypothesis import stance
+from bot.ask.job_settings import optimizer_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
 from bot.ask.units_beside import slower
 from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
+from bot.ask.weighed_words import WeighedWords
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
@@ -34,34 +34,35 @@ def completed(
     """The lines of an answer with what they leave open; ``sure``: whether the first intent surely is the question's."""
     if intents[0] == "around":  # lines as they stand need nothing beside
         return list(sentences)[:MAX_ANSWER_LINES]
-    picker = Picker(subject, question)
+    weighed = WeighedWords(subject, question)
     has = any(intent in _HAVE_STANCE for intent in intents) and not asks(question, "predicts")
     has = has or asks(question, "by_whom")  # "who cancelled it, was it ops": a yes would say that they did
     stands = "" if has else stance(subject, question)
-    lead = [*([stands] if stands else []), *told(picker, intents, sentences[0], sure=sure)]
+    spoken = found_lines(weighed)[1:2] if "lines speak of it" in stands else []
+    lead = [*([stands] if stands else []), *spoken, *told(weighed, intents, sentences[0], sure=sure)]
     if lead:  # what is told is not denied behind it
         sentences = [line for line in sentences if not is_denial(line)]
     names = _names(subject, sentences, intents)
-    lines = put_right(picker, list(dict.fromkeys([*lead, *sentences[:1], *names, *sentences[1:]])), intents)
+    lines = put_right(weighed, list(dict.fromkeys([*lead, *sentences[:1], *names, *sentences[1:]])), intents)
     lines = lines[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
         lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
 
 
-def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
+def told(weighed: WeighedWords, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
     """Values that the lines hold and the question asks for: lengths of time, units beside each other, by name."""
-    subject, question = picker.subject, picker.question
+    subject, question = weighed.subject, weighed.question
     if asked_code(question) is not None or "exit" in question.plain.split():  # which the launchers' reports tell
         return []
     compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
-    if compared and (beside := slower(picker)):
+    if compared and (beside := slower(weighed)):
         return list(beside)
     long = Wanted.HOW_LONG in wanted(question)
     if long and asks(question, "remaining") and (rest := remaining(subject)):
         return [rest]
-    values = list(told_values(picker, intents, first_sentence, sure=sure))
-    if long and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
+    values = list(told_values(weighed, intents, first_sentence, sure=sure))
+    if long and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(weighed)):
         return list(took)
     return values
 
@@ -84,9 +85,9 @@ def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
 
 def by_words(subject: Subject, question: Question) -> list[str]:
     """What values, a stance and lines tell of the words of a question that no intent answers; empty where none do."""
-    picker = Picker(subject, question)
-    stands, named = stance(subject, question), told(picker, ())
-    found = [] if named else found_lines(picker)
+    weighed = WeighedWords(subject, question)
+    stands, named = stance(subject, question), told(weighed, ())
+    found = [] if named else found_lines(weighed)
     lines = [*([stands] if stands else []), *named, *found][:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, ()) if lines else []
 
@@ -99,7 +100,8 @@ def _names(subject: Subject, sentences: Lines, intents: Sequence[str]) -> list[s
     if (suspects := subject.diagnosis.nodes[:1]) and (apart := apart_line(subject, suspects[0].node)):
         return [apart]
     if _NAN.search(f"{lead.says} {lead.template}"):
-        return [line for fact in facts_of_optimizer(subject) for line in fact.as_lines if line not in sentences][:1]
+        told_ = optimizer_line(subject)
+        return [told_] if told_ and told_ not in sentences else []
     names = named_in(lead) if any(intent in _NEED_NAMES for intent in intents) else ()
     if not names or any(name in line for name in names for line in sentences):
         return []

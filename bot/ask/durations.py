@@ -7,12 +7,12 @@ from statistics import median
 
 import numpy as np
 
-from bot.ask.fact_picker import Picker
 from bot.ask.find_values import asked_words
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks
+from bot.ask.weighed_words import WeighedWords
 from bot.note.claim_source import clock
 from bot.text.wording import SECOND
 from core.answer.job_lookup import by_time, found_rows
@@ -36,16 +36,16 @@ class Span:
     seconds: float
 
 
-def lengths(picker: Picker) -> Lines:
+def lengths(weighed: WeighedWords) -> Lines:
     """How long what a question names took each time, by two kinds of lines that come in turn; empty where none do."""
-    spans = _spans(picker)
+    spans = _spans(weighed)
     if not spans:
         return []
     seconds = [span.seconds for span in spans]
     listed = ", ".join(f"{duration(span.seconds)} at {clock(span.at)}" for span in spans[:MAX_LISTED])
     middle = f"{duration(median(seconds))} in the middle of {len(seconds)}, {duration(max(seconds))} at most"
     says = f"By the clocks of its lines it took {listed if len(spans) <= MAX_LISTED else middle}."
-    found = found_rows(picker.subject.parsed, "", [spans[-1].begin, spans[-1].end])
+    found = found_rows(weighed.subject.parsed, "", [spans[-1].begin, spans[-1].end])
     return [cited(says), *quoted(found, 2)]
 
 
@@ -115,20 +115,20 @@ _HOW_LONG = re.compile(
 )
 
 
-def _spans(picker: Picker) -> list[Span]:
+def _spans(weighed: WeighedWords) -> list[Span]:
     """Of the speaker who tells most of them, by their clocks."""
-    subject, words = picker.subject, asked_words(picker)
+    subject, words = weighed.subject, asked_words(weighed)
     table = subject.parsed.table
     if not words:
         return []
-    shares = sorted((-picker.share(words, terms), at) for at, terms in enumerate(picker.messages) if terms)
+    shares = sorted((-weighed.share(words, terms), at) for at, terms in enumerate(weighed.messages) if terms)
     kinds = [at for share, at in shares[:MAX_KINDS] if -share >= TELLS]
     rows = [row for mine in table.rows_of(kinds).values() for row in mine.tolist()]
     if len(kinds) < 2 or len(rows) > MAX_ROWS:
         return []
     by_voice: dict[int, list[int]] = defaultdict(list)
     for row in by_time(table, np.array(sorted(rows), np.intp)).tolist():
-        if table.time[row] != NO_TIME and _is_asked(subject, picker.question, row):
+        if table.time[row] != NO_TIME and _is_asked(subject, weighed.question, row):
             by_voice[int(table.voice[row])].append(row)
     every = [_in_turn(subject, mine) for mine in by_voice.values()]
     return max(every, key=len, default=[])

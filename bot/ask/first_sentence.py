@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from bot.ask.about_events import search_words, stop_words
-from bot.ask.fact_picker import Picker, terms_of_all
 from bot.ask.question import Question
 from bot.ask.reply_lines import cited, quoted
 from bot.ask.terms import same, stem_of
 from bot.ask.wanted_value import Wanted, asks, holds, wanted
+from bot.ask.weighed_words import WeighedWords, terms_of_all
 from bot.text import wording
 from core.answer.search import search
 from core.model import Scope
@@ -26,69 +26,69 @@ _LITERAL = re.compile(r"(?<![\w./:-])(?=[\w./:-]{0,60}[0-9])[A-Za-z0-9_/][\w./:-
 _WHY = re.compile(r"\b(?:why|how come|cause|reason)\b")
 
 
-def put_right(picker: Picker, lines: Sequence[str], intents: Sequence[str]) -> list[str]:
+def put_right(weighed: WeighedWords, lines: Sequence[str], intents: Sequence[str]) -> list[str]:
     """An answer with what its first sentence lacks of the question in front of it, or said to be not there."""
     told = list(lines)
-    if named := _named(picker, told):
+    if named := _named(weighed, told):
         told = [*told[:1], *named, *told[1:]]
     if not told or told[0].startswith(_NONE):
         return told
-    if front := _cause(picker, intents) or lacking(picker, told):
+    if front := _cause(weighed, intents) or lacking(weighed, told):
         return told if front in told else [front, *told]
-    front = _noun(picker, told)
+    front = _noun(weighed, told)
     return [f"{front} {told[0]}", *told[1:]] if front else told
 
 
 _NONE = ("No ", "Nothing", "None ", "I do not know", "That is not", "The logs do not", "There is no")
 
 
-def _cause(picker: Picker, intents: Sequence[str]) -> str:
+def _cause(weighed: WeighedWords, intents: Sequence[str]) -> str:
     """What failed, for who asks why others did."""
-    subject = picker.subject
+    subject = weighed.subject
     scope, lead = subject.diagnosis.scope, subject.leading
     if (
         list(intents[:1]) != ["others"]
         or scope not in (Scope.NODE, Scope.JOB)
-        or not _WHY.search(picker.question.plain)
+        or not _WHY.search(weighed.question.plain)
     ):
         return ""
     says = f"By one fault, which the others passed on or waited for: {wording.sentence(subject.diagnosis.headline)}"
     return cited(says, *([lead.id] if lead else []))
 
 
-def lacking(picker: Picker, lines: Sequence[str]) -> str:
+def lacking(weighed: WeighedWords, lines: Sequence[str]) -> str:
     """That no line tells a time or a length of time, where one is asked for and no line of the answer has any."""
-    kinds = wanted(picker.question)[:1]
-    if not kinds or kinds[0] not in _KINDS or holds(picker.subject, kinds[0], lines):
+    kinds = wanted(weighed.question)[:1]
+    if not kinds or kinds[0] not in _KINDS or holds(weighed.subject, kinds[0], lines):
         return ""
     return cited(f"No line tells {_KINDS[kinds[0]]}; the nearest that is known:")
 
 
-def _noun(picker: Picker, lines: Sequence[str]) -> str:
+def _noun(weighed: WeighedWords, lines: Sequence[str]) -> str:
     """That no line speaks of the thing that is asked for by its noun; empty where the answer or any line does."""
-    match = _NOUN.search(picker.question.plain)
+    match = _NOUN.search(weighed.question.plain)
     nouns = [word for word in (match.groups() if match else ()) if word][:1]
     stems = [stem_of(noun) for noun in nouns]
-    if not nouns or nouns[0] in stop_words() or stems[0] in _of_any_job() or asks(picker.question, "is_it"):
+    if not nouns or nouns[0] in stop_words() or stems[0] in of_any_job() or asks(weighed.question, "is_it"):
         return ""
     known = terms_of_all(lines)
     every = {stems[0], *same(stems[0])}
-    if every & known or any(picker.often[term] for term in every) or search(picker.subject.parsed, (stems[0],)).lines:
+    if every & known or any(weighed.often[term] for term in every) or search(weighed.subject.parsed, (stems[0],)).lines:
         return ""
     return cited(f"No line speaks of “{nouns[0]}”; the nearest that is known:")
 
 
 @cache
-def _of_any_job() -> frozenset[str]:
+def of_any_job() -> frozenset[str]:
     """Nouns of questions that any job has without a line that says so (words.toml, [search])."""
     return frozenset(stem_of(word) for word in search_words()["of_any_job"].split())
 
 
-def _named(picker: Picker, lines: Sequence[str]) -> list[str]:
+def _named(weighed: WeighedWords, lines: Sequence[str]) -> list[str]:
     """The lines that hold what a question names as it stands in a log, where no line of the answer does."""
     text = " ".join(lines).casefold()
-    for name in literals(picker.question):
-        if name.casefold() not in text and (found := search(picker.subject.parsed, (name,))).lines:
+    for name in literals(weighed.question):
+        if name.casefold() not in text and (found := search(weighed.subject.parsed, (name,))).lines:
             return [cited(f"Of what the question names: {found.says}"), *quoted(found, 1)]
     return []
 

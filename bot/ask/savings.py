@@ -15,7 +15,7 @@ from core.events.row_text import read_rows
 MAX_REPORT = 400  # characters: longer lines are printed settings
 MAX_ROWS = 50_000  # lines about saving whose ranks are told apart
 INTERVAL = re.compile(rb"(?:save|checkpoint|ckpt)[-_ ](?:interval|every|steps|freq)", re.IGNORECASE)
-LOADED = re.compile(rb"(?:load|resum|restor)[^\n]{0,40}(?:checkpoint|ckpt)", re.IGNORECASE)
+LOADED = re.compile(rb"(?:load|resum|restor)[^\n]{0,80}(?:checkpoint|ckpt|snapshot)|(?:checkpoint|ckpt|snapshot)[^\n]{0,80}(?:load|resum|restor)", re.IGNORECASE)
 # Things that are saved, and what lines say when one was; some things ("model", "state") are also much else
 _THING = (
     rb"(?:checkpoints?|chkpt|ckpts?|chkpts?|snapshots?|snap|global_?step|weights|shards?|optimizer|"
@@ -27,6 +27,7 @@ _SAVED = re.compile(
     rb"|(?:checkpoint|ckpt|chkpt|snapshot)[^\n]{0,80}\b(?:completed?|done|ok|ready|finished|finali[sz]ed|committed)\b"
     rb"|\b(?:finished|completed|done|finali[sz]ed|committed) (?:saving|writing|storing|dumping|uploading|the )?\b"
     rb"[^\n]{0,80}(?:checkpoint|ckpt|chkpt|snapshot)"
+    rb"|\b(?:checkpoint|ckpt|snapshot)\b[^\n]{0,20}[0-9] ?(?:->|=>) ?[/\w]"
     rb"|\('[^'\n]{1,200}\.pth\.tar', "  # the list of timm/utils/checkpoint_saver.py, "Current checkpoints:"
     rb"|\bsave_(?:done|end|ok|complete)|\bsaved(?: [\w.]{1,20}=| in [0-9]| [0-9]{1,9}\b|[ .!]{0,3}$)"
     rb"|\b(?:checkpoint|ckpt) (?:at|@) (?:it|iter|iteration|step|round|epoch) ?[0-9]"
@@ -136,11 +137,16 @@ def _ranks(subject: Subject, rows: Sequence[int], step: int) -> dict[int, set[in
     """The ranks that report a saving, by the step that they name: this one and those before it."""
     parsed = subject.parsed
     texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
-    ranks: dict[int, set[int]] = defaultdict(set)
+    ranks: dict[int, set[int]] = defaultdict(set)  # of a node that writes for its ranks all of them
+    homes: dict[str, list[int]] = defaultdict(list)
+    for one, home in subject.home.items():
+        homes[home].append(one)
     for row, text in texts.items():
         match, rank = _STEP.search(text), parsed.table.origins[parsed.table.voice[row]].rank
-        if match and rank is not None and int(match[1]) <= step and _is_said(text):
-            ranks[int(match[1])].add(rank)
+        node = parsed.table.origins[parsed.table.voice[row]].node or ""
+        own = [rank] if rank is not None else homes.get(node, [])
+        if match and own and int(match[1]) <= step and _is_said(text):
+            ranks[int(match[1])].update(own)
     return ranks
 
 

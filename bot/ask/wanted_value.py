@@ -7,8 +7,8 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files as package_files
 
-from bot.ask.fact import PLACE
 from bot.ask.question import Question
+from bot.ask.reply_lines import PLACE
 from bot.ask.subject import Subject
 
 
