@@ -5,11 +5,13 @@ the answer says by which words the lines were searched.
 """
 
 import re
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.ask.about_events import stop_words
+from bot.ask.english import labelled
 from bot.ask.first_sentence import of_any_job
 from bot.ask.job_settings import listed, settings_of
 from bot.ask.question import Question
@@ -106,10 +108,16 @@ def no_such_value(subject: Subject, question: Question) -> Lines | None:
     if match is None or question.ids or question.quoted or not _WANTS.search(question.plain):
         return None
     weighed, noun = WeighedWords(subject, question), stem_of(match[1])
-    known = any(weighed.often[term] for term in (noun, *same(noun))) or match[1] in stop_words() or noun in of_any_job()
+    known = any(weighed.often[term] for term in (noun, *same(noun))) or match[1] in stop_words() or match[1] in _asked_of_any_job() or noun in of_any_job()
     if known or noun not in weighed.words or search(subject.parsed, (match[1],)).lines:
         return None
     return not_found(weighed)
+
+
+@cache
+def _asked_of_any_job() -> frozenset[str]:
+    """The words of labelled questions that ask for no value: "drain", "different", "suspect"."""
+    return frozenset(word for text, intent in labelled() if intent != "numbers" for word in text.split())
 
 
 _WANTS = re.compile(r"^(?:(?:and|so|ok|hey) )?(?:what.?s|what (?:is|was|were|are)|which|final|last|best|how (?:high|big|large))\b|^(?:\w+ ){1,3}of ")

@@ -42,6 +42,7 @@ NEAR = 0.2  # margins: two intents that are as near, of which none is sure, are 
 _FIRST = 3  # lines of the first of them
 _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # intents that quoted words may belong to
 _OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no line holds it"
+_OF_VALUES = ("numbers", "setup", "reached", "count", "presence", "find", "sure")  # that a value's name looks like
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
 FACTS = "facts"  # no intent either: what no intent answers is answered from all that is known
 UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom logged, known by its words
@@ -146,9 +147,10 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
         says, *shown = refusal.lines
         offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
         return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
-    if not exact and (none := no_such_value(subject, asked)):
-        return AnsweredPart(none, (UNLOGGED,), answered=False)
     guesses = max((learnt.guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
+    may_be_value = guesses[0].margin < SURE or guesses[0].intent in _OF_VALUES
+    if may_be_value and not exact and (none := no_such_value(subject, asked)):
+        return AnsweredPart(none, (UNLOGGED,), answered=False)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
         return AnsweredPart(lines, intents, not _is_denied(lines, intents))
@@ -206,7 +208,7 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         return (lines, (FACTS,)) if lines else ((), ())
     if not asked.quoted and (lines := by_words(subject, asked)):
         return lines, (FACTS,)
-    lines = find(subject, asked) if asked.quoted else None
+    lines = find(subject, asked)
     return (lines, ("find",)) if lines else ((), ())
 
 
