@@ -52,8 +52,6 @@ def either(subject: Subject, question: Question) -> Lines | None:
 def _side(text: str, *, last: bool) -> str:
     """Which part of a job a clause speaks of: the last one before the "or", the first one behind it."""
     found = [
-        (match.start(), side)
-        for side, words in _SIDES.items()
-        for match in re.finditer(rf"\b(?:{words})\b", text)
+        (match.start(), side) for side, words in _SIDES.items() for match in re.finditer(rf"\b(?:{words})\b", text)
     ]
     return (max(found) if last else min(found))[1] if found else ""

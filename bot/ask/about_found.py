@@ -108,7 +108,12 @@ def no_such_value(subject: Subject, question: Question) -> Lines | None:
     if match is None or question.ids or question.quoted or not _WANTS.search(question.plain):
         return None
     weighed, noun = WeighedWords(subject, question), stem_of(match[1])
-    known = any(weighed.often[term] for term in (noun, *same(noun))) or match[1] in stop_words() or match[1] in _asked_of_any_job() or noun in of_any_job()
+    known = (
+        any(weighed.often[term] for term in (noun, *same(noun)))
+        or match[1] in stop_words()
+        or match[1] in _asked_of_any_job()
+        or noun in of_any_job()
+    )
     if known or noun not in weighed.words or search(subject.parsed, (match[1],)).lines:
         return None
     return not_found(weighed)
@@ -120,7 +125,9 @@ def _asked_of_any_job() -> frozenset[str]:
     return frozenset(word for text, intent in labelled() if intent != "numbers" for word in text.split())
 
 
-_WANTS = re.compile(r"^(?:(?:and|so|ok|hey) )?(?:what.?s|what (?:is|was|were|are)|which|final|last|best|how (?:high|big|large))\b|^(?:\w+ ){1,3}of ")
+_WANTS = re.compile(
+    r"^(?:(?:and|so|ok|hey) )?(?:what.?s|what (?:is|was|were|are)|which|final|last|best|how (?:high|big|large))\b|^(?:\w+ ){1,3}of "
+)
 # The noun that is asked for: the last one before "of", "at", "on", or the last of all
 _VALUE = re.compile(r"\b([a-z][a-z-]{3,30})(?= (?:of|at|on|in|for|after|was|were|is|used|did)\b|$)")
 

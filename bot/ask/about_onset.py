@@ -37,7 +37,9 @@ _NAN = re.compile(rb"(?:[=:]|\bloss|\bis|\bwas|\bnorm)[\s\"']{0,3}[-+]?(?:nan|in
 _OF_NAN = re.compile(r"\b(?:nan|inf|infinit\w{0,2})\b")
 _OF_LOSS = re.compile(r"\b(?:blow\w{0,3}|blew|explo\w{1,5}|diverg\w{1,4}|spik\w{1,3}|jump\w{0,3}|loss)\b")
 _OF_PACE = re.compile(r"\b(?:slow\w{0,5}|sluggish|degrad\w{1,4}|worse|longer)\b|慢")
-_OF_HANG = re.compile(r"\b(?:stuck|hang\w{0,3}|hung|fr[eo]+z\w{1,3}|stall\w{0,3}|stop(?:ped)? (?:coming|moving|progress\w{0,3}))\b")
+_OF_HANG = re.compile(
+    r"\b(?:stuck|hang\w{0,3}|hung|fr[eo]+z\w{1,3}|stall\w{0,3}|stop(?:ped)? (?:coming|moving|progress\w{0,3}))\b"
+)
 
 
 def onset(subject: Subject, question: Question) -> Lines | None:
@@ -84,7 +86,11 @@ def why(subject: Subject, question: Question) -> Lines | None:
         rises = sorted(find_rises(subject), key=lambda rise: -rise.after / rise.before)
         told = [rise.says for rise in rises[:LISTED]] or list(slower_unit(WeighedWords(subject, question)))
         direct = any(event.role is Role.ROOT and event.lines for event in subject.diagnosis.events)
-        none = [] if direct else ["What made it slow no line tells: nothing of a disk, a CPU, a GPU or a link is a direct trace of it."]
+        none = (
+            []
+            if direct
+            else ["What made it slow no line tells: nothing of a disk, a CPU, a GPU or a link is a direct trace of it."]
+        )
         lines = [*lines[:1], *told, *none, *lines[1:]]
     return lines
 
@@ -95,15 +101,17 @@ def slower(subject: Subject, question: Question) -> Lines | None:
     trend = trend_of(seconds)
     if trend is None or trend.kind == "stayed" or not trend.rose or not trend.before:
         return [rise.says for rise in find_rises(subject)[:LISTED]] or None
-    at = numbers[trend.at]
+    middle = (trend.before + trend.after) / 2  # one slow iteration, as with a saving, is no beginning
+    begin = next((at for at in range(trend.at, len(seconds) - 2) if min(seconds[at : at + 3]) > middle), trend.at)
+    at = numbers[begin]
     says = say(
         question,
         "slower",
         step=say(question, "iteration", number=f"{at:,}"),
         clock=_clock_of(subject, question, at),
-        after=f"{float(np.median(seconds[trend.at :])):.4g}",
+        after=f"{float(np.median(seconds[begin:])):.4g}",
         before=f"{trend.before:.4g}",
-        times=f"{float(np.median(seconds[trend.at :])) / trend.before:.1f}",
+        times=f"{float(np.median(seconds[begin:])) / trend.before:.1f}",
         name=name,
     )
     suspect = next(iter(subject.diagnosis.nodes), None)
@@ -122,7 +130,10 @@ def _changed(subject: Subject, found: Sequence[FoundValue]) -> list[str]:
     who = {item.who for item in numbered}
     of = f" of {next(iter(who))}" if len(who) == 1 and "" not in who else ""
     shown = found_rows(subject.parsed, "", [numbered[max(0, trend.at - 1)].row, at.row])
-    return [cited(f"{name}{of}: {trend.before:.4g} before, {after:.4g} after; it changed at {where}."), *quoted(shown, 2)]
+    return [
+        cited(f"{name}{of}: {trend.before:.4g} before, {after:.4g} after; it changed at {where}."),
+        *quoted(shown, 2),
+    ]
 
 
 def _nan(subject: Subject, question: Question) -> Lines | None:

@@ -53,7 +53,7 @@ def progress(subject: Subject, question: Question) -> Lines | None:
         clock=say(question, "at", clock=clock(int(course.times[-1]))) if timed else "",
         left=say(question, "left", left=f"{total - iterations.last:,}") if total and total > iterations.last else "",
     )
-    return [*epochs, cited(says), *counters(subject)[: 1 if total else 2], *_least(subject)]
+    return [*epochs[:1], cited(says), *epochs[1:], *counters(subject)[: 1 if total else 2], *_least(subject)]
 
 
 def _of_units(subject: Subject, question: Question) -> Lines | None:

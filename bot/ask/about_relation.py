@@ -105,7 +105,12 @@ def _trouble_lines(subject: Subject, question: Question) -> LookResult:
     if question.quoted:
         return search(subject.parsed, question.quoted[:1])
     text = question.text.casefold()
-    asking = {word for way in ("harm", "related", "finished") for match in way_of(way).finditer(text) for word in match[0].split()}
+    asking = {
+        word
+        for way in ("harm", "related", "finished")
+        for match in way_of(way).finditer(text)
+        for word in match[0].split()
+    }
     known = {part for node in question.nodes for part in (node.casefold(), *node.casefold().split("-"))}
     words = [word for word in telling_words(question) if not any(part.startswith(word) for part in asking | known)]
     for node in (*question.nodes[:1], None):
@@ -254,7 +259,9 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
         against.append(f"it follows from another end ({lower(fact.says)})")
     if usual is not None and usual.anywhere.get(template.id, 0):
         against.append("successful jobs log it too")
-    nodes = {node for voice in np.unique(parsed.table.voice[rows]).tolist() if (node := parsed.table.origins[voice].node)}
+    nodes = {
+        node for voice in np.unique(parsed.table.voice[rows]).tolist() if (node := parsed.table.origins[voice].node)
+    }
     if subject.diagnosis.scope is Scope.NODE and len(nodes) == len(parsed.nodes) > 1:
         against.append(f"all {len(nodes):,} nodes log it, and what failed is one of them")
     suspects = {node.node for node in subject.diagnosis.nodes} if subject.diagnosis.scope is Scope.NODE else set()

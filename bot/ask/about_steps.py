@@ -72,7 +72,16 @@ def restart(subject: Subject, question: Question) -> Lines:
 
 def saving(subject: Subject, question: Question) -> Lines | None:
     """As ``lost``, for who asks of a checkpoint by any of its names; None where another thing of it is asked."""
+    if _OFTEN.search(question.plain):
+        interval = seek(subject.parsed, [INTERVAL], "an interval of saving")
+        often = next((match[1] for line in interval.lines if (match := _EVERY.search(line.text))), "")
+        return [cited(f"It saves every {often} iterations by its settings."), *quoted(interval, 1)] if often else None
     return lost(subject, question) if asks_of_saving(question) else None
+
+
+_OFTEN = re.compile(
+    r"\b(?:how often|interval|every how many|frequency)\b.{0,40}\b(?:sav\w{1,3}|ch\w{0,2}kp\w{2,8}|ckpts?|snapshots?)\b"
+)
 
 
 def asks_of_saving(question: Question) -> bool:
@@ -144,13 +153,20 @@ def _not_reported(subject: Subject, question: Question) -> Lines:
     rows = [row for mine in parsed.table.rows_of(kinds).values() for row in mine.tolist()]
     if rows:  # "policy stored": no report that is known, and no reason to deny one
         may = tell(parsed, rows, "a word that may mean a saving", latest=True)
-        return [cited(f"Whether one was finished I cannot tell from these lines.{reached}{planned}"), *quoted(may, 3)]
+        step = next((int(match[1]) for line in may.lines if (match := _NAMES_STEP.search(line.text))), None)
+        of = f"the one of {step:,}" if step is not None else "one"
+        return [cited(f"Lines name {of}; whether it was finished they do not tell.{reached}{planned}"), *quoted(may, 3)]
     read = wording.counted(subject.diagnosis.coverage.lines, "line")
     loaded = seek(parsed, [LOADED], "a checkpoint that was loaded")
-    says = f"No line tells of a checkpoint ({read} were searched for checkpoint, snapshot, saved, written and the like)."
+    says = (
+        f"No line tells of a checkpoint ({read} were searched for checkpoint, snapshot, saved, written and the like)."
+    )
     return [cited(f"{says}{reached}{planned}"), *quoted(loaded, 1)]
 
 
+_NAMES_STEP = re.compile(
+    r"(?:step|iter|iteration|ckpt|checkpoint|round|snap(?:shot)?)[-_ =/:]{0,3}0{0,9}([0-9]{1,9})", re.IGNORECASE
+)
 _EVERY = re.compile(
     r"(?:save|checkpoint|ckpt)[-_ ](?:interval|every|steps|freq)\w{0,12}[^0-9\n]{1,60}([0-9]{1,9})\b", re.IGNORECASE
 )

@@ -110,7 +110,9 @@ def ask(
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
     parts = [
         AnsweredPart(told, (FACTS,)) if told else _part(part, subject, learnt, clause_of(part, read))
-        for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked)) or asks_of_saving(asked))
+        for part, told in asked_parts(
+            asked, subject, read, one=bool(_of_way(asked)) or asks_of_saving(asked) or asks(asked, "related")
+        )
     ]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
@@ -291,10 +293,7 @@ def _by_names(asked: Question) -> list[IntentGuess]:
 def _is_denied(sentences: Lines, intents: Sequence[str]) -> bool:
     """Whether an answer says that there is none."""
     first = sentences[0]
-    return (
-        first.startswith(BY_NOBODY)
-        or (intents[0] in _OF_LINES and first.startswith(("No line", "No log")))
-    )
+    return first.startswith(BY_NOBODY) or (intents[0] in _OF_LINES and first.startswith(("No line", "No log")))
 
 
 def _reply(part: AnsweredPart, choice: Choice, model: ChatModel | None) -> Reply:

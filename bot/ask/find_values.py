@@ -137,7 +137,10 @@ def _near(weighed: WeighedWords) -> tuple[float, list[FoundValue]]:
         for named in values_in(line.text):
             own = weighed.share(words, named.terms) if _may_be(question, named) else 0.0
             score = (
-                own + LINE * (weighed.share(words, terms) - own) + _fit(question, named) + NARROW * _narrow(words, named)
+                own
+                + LINE * (weighed.share(words, terms) - own)
+                + _fit(question, named)
+                + NARROW * _narrow(words, named)
             )
             if own and (best is None or (score, -line.line) > best[:2]):
                 best = score, -line.line, named, line
@@ -223,6 +226,8 @@ def _fit(question: Question, named: NamedValue) -> float:
             return FITS if likely else 0.0 if named.number is None else -FITS
     if Wanted.HOW_LONG in wanted(question):
         return FITS if is_length(named) else 0.0
+    if "=memory" in terms_of(question.plain):
+        return FITS if _BYTES.search(named.value) else 0.0
     if any(asks(question, way) for way in ("final", "mean", "extreme")):
         return -FITS if named.number is None else FITS
     return 0.0

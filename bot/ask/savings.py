@@ -15,7 +15,10 @@ from core.events.row_text import read_rows
 MAX_REPORT = 400  # characters: longer lines are printed settings
 MAX_ROWS = 50_000  # lines about saving whose ranks are told apart
 INTERVAL = re.compile(rb"(?:save|checkpoint|ckpt)[-_ ](?:interval|every|steps|freq)", re.IGNORECASE)
-LOADED = re.compile(rb"(?:load|resum|restor)[^\n]{0,80}(?:checkpoint|ckpt|snapshot)|(?:checkpoint|ckpt|snapshot)[^\n]{0,80}(?:load|resum|restor)", re.IGNORECASE)
+LOADED = re.compile(
+    rb"(?:load|resum|restor)[^\n]{0,80}(?:checkpoint|ckpt|snapshot)|(?:checkpoint|ckpt|snapshot)[^\n]{0,80}(?:load|resum|restor)",
+    re.IGNORECASE,
+)
 # Things that are saved, and what lines say when one was; some things ("model", "state") are also much else
 _THING = (
     rb"(?:checkpoints?|chkpt|ckpts?|chkpts?|snapshots?|snap|global_?step|weights|shards?|optimizer|"
@@ -51,9 +54,8 @@ _STEP = re.compile(
     re.IGNORECASE,
 )
 # A number in a name; no clock, no length of time, no size
-_NUMBER = re.compile(
-    r"(?<![0-9:.])0{0,12}([0-9]{1,9})(?![0-9:])(?!\.[0-9]{1,3} ?(?:s|[KMGT]i?B)\b)(?! ?(?:m?s|secs?|[KMGT]i?B|%)\b)"
-)
+_AMOUNT = r"(?:\.[0-9]{1,6})? ?(?:m?s|secs?|seconds?|[KMGT]i?B|%)(?![A-Za-z])"
+_NUMBER = re.compile(rf"(?<![0-9:])(?<![0-9]\.)0{{0,12}}([0-9]{{1,9}})(?![0-9:])(?!{_AMOUNT})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,17 @@ def savings(subject: Subject) -> Savings:
         return Savings(result, after=reached)
     by_step = _ranks(subject, rows, step)
     ranks = by_step.pop(step, set())
-    every = set().union(*by_step.values()) if by_step else {*subject.parsed.table.ranks, *subject.home}
+    told = {*subject.parsed.table.ranks} or {*subject.home}
+    every = set().union(*by_step.values()) if by_step else told if _by_ranks(subject, rows) else ranks
     missing = tuple(sorted(every - ranks)) if len(ranks) > 1 else ()
     everywhere = max((number for number, those in by_step.items() if missing and every <= those), default=None)
     return Savings(result, step, None, tuple(sorted(ranks)), missing, everywhere)
+
+
+def _by_ranks(subject: Subject, rows: Sequence[int]) -> bool:
+    """Whether ranks write such lines, not one of each node for the others: of those nobody knows who should."""
+    table = subject.parsed.table
+    return any(table.origins[voice].rank is not None for voice in np.unique(table.voice[list(rows)]).tolist())
 
 
 def _step_of(text: str, reached: int | None, subject: Subject) -> int | None:

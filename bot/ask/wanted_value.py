@@ -64,6 +64,7 @@ _YES_NO = re.compile(
     r"|\b(?:right|correct|true|or not|yes or no)\??$"
     r"|\b(?:broken|dead|down|faulty|guilty|flaky|full|stuck)$|\bso\b.{1,40}\b(?:died|crashed|failed)$"
 )
+_WHICH = re.compile(r"[哪谁几]|什么|多少|怎么")
 _DATA = re.compile(
     r"\b(?:which|what)\s(?:\w{1,20}\s){0,2}(?:data|image|input|audio|video|text|parquet|training|sample)\s?files?\b"
     r"|\b(?:which|what)\s(?:shard|dataset|sample)s?\b"
@@ -107,6 +108,8 @@ def wants_data(question: Question) -> bool:
 def yes_or_no(question: Question) -> bool:
     """Whether a yes, a no or "unknown" would answer it."""
     texts = (question.plain, question.text.casefold())
+    if "吗" in question.text and not _WHICH.search(question.text):
+        return True
     return not wanted(question) and any(_YES_NO.search(text.strip("?!. ")) for text in texts)
 
 

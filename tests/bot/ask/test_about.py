@@ -9,7 +9,7 @@ from bot.ask.about_fate import ending, fate
 from bot.ask.about_relation import harmless_
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
-from bot.ask.fact_picker import Picker
+from bot.ask.weighed_words import WeighedWords
 from bot.ask.question import Question, read_question
 from bot.ask.reply_lines import Lines
 from bot.ask.savings import savings
@@ -25,7 +25,7 @@ def asked(text: str, subject: Subject) -> Question:
 
 
 def values(text: str, subject: Subject) -> Lines:
-    return told_values(Picker(subject, asked(text, subject)), ())
+    return told_values(WeighedWords(subject, asked(text, subject)), ())
 
 
 def subject_of(files: dict[str, str]) -> Subject:

@@ -12,7 +12,7 @@ from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
 from bot.ask.arguments import apart_line
-from bot.ask.fact_picker import Picker
+from bot.ask.weighed_words import WeighedWords
 from bot.ask.question import read_question
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
@@ -20,7 +20,7 @@ from tests.support.asked_jobs import NODES, asked, steps, subject_of
 
 
 def values(text: str, subject: Subject) -> Lines:
-    return told_values(Picker(subject, asked(text, subject)), ())
+    return told_values(WeighedWords(subject, asked(text, subject)), ())
 
 
 def test_a_finished_saving_is_no_denial() -> None:
