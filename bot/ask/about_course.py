@@ -171,11 +171,13 @@ def _waited(text: str) -> float | None:
 # As gloo ("Timed out waiting 12000ms") and c10d ("ran for 600031 milliseconds before timing out") say it
 _WAITS = re.compile(
     rb"timed out|timing out|\bwaited\b|still waiting|\bwaiting (?:for )?[0-9]|watchdog caught|no heartbeat for"
-    rb"|deadline exceeded|\bno (?:new )?(?:lines?|output|progress|logs?) for [0-9]",
+    rb"|deadline exceeded"
+    rb"|\bno (?:new )?(?:lines?|output|progress|logs?) for [0-9]",
     re.IGNORECASE,
 )
 _WAIT_LENGTH = re.compile(
-    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for|(?:lines?|output|progress|logs?) for)(?: for| after)? "
+    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for"
+    r"|(?:lines?|output|progress|logs?) for)(?: for| after)? "
     r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?)\b",
     re.IGNORECASE,
 )

@@ -12,13 +12,13 @@ from core.model import Scope
 
 _OR = re.compile(r"(.{2,80}?)\bor\b(.{2,80})")
 _SIDES = {
-    "program": r"code|scripts?|programs?|configs?|configuration|settings?|framework|model|bugs?|software|lr|user|us|me",
+    "program": r"code|scripts?|programs?|configs?|configuration|settings?|framework|model|bugs?|software|lr|us|me",
     "data": r"data|dataset|shards?|batch|tokens?|samples?",
-    "machine": r"gpus?|hardware|hw|nodes?|machines?|box|hosts?|servers?|cable|nics?|cards?|rams?|dimms?|cpus?|chip|nodename",
+    "machine": r"gpus?|hardware|hw|nodes?|machines?|box|hosts?|servers?|cable|nics?|cards?|rams?|dimms?|cpus?|nodename",
     "network": r"network|fabric|switch|ib|infiniband|links?|rdma|ethernet|nccl",
     "storage": r"storage|bucket|disks?|filesystem|nfs|lustre|s3|fs",
     "cluster": r"cluster|infra\w{0,12}|platform|scheduler|slurm|kubernetes|k8s|ops|cloud",
-    "end": r"walltime|wall time|time limit|out of time|preempt\w{0,4}|cancel\w{0,4}|killed|finish\w{0,2}|complet\w{0,3}",
+    "end": r"walltime|wall time|time limit|out of time|preempt\w{0,4}|cancel\w{0,4}|finish\w{0,2}|complet\w{0,3}",
     "crash": r"crash\w{0,2}|fail\w{0,2}|die[ds]?",
 }
 _ENDS = {"end", "crash"}
@@ -43,8 +43,8 @@ def either(subject: Subject, question: Question) -> Lines | None:
         suspect = diagnosis.nodes[0]
         ranks = lead.ranks if lead and len(lead.ranks) == 1 else suspect.ranks
         own = f" ({wording.ranks(ranks)})" if ranks and not suspect.node.startswith("rank") else ""
-        says = f"Rather {suspect.node}{own} itself than code or data that all share: what failed shows there and not on the "
-        says += f"others, which run the same: {lower(diagnosis.headline)}."
+        says = f"Rather {suspect.node}{own} itself than code or data that all share: what failed shows there and "
+        says += f"not on the others, which run the same: {lower(diagnosis.headline)}."
         return [cited(says, suspect.id, *([lead.id] if lead else [])), *lines[1:]]
     return lines
 

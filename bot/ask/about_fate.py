@@ -45,9 +45,7 @@ def fate(subject: Subject, question: Question) -> Lines:
     told = [event for event in subject.diagnosis.events if node in event.nodes and event.first_time is not None]
     when = told[:1] if Wanted.WHEN in wanted(question) and told and told[0].role is Role.ROOT else []
     at = [cited(f"At {clock(event.first_time or 0)}: {subject.sentence_of(event)}", event.id) for event in when]
-    place = _place(subject, first, node)
-    is_first = any(suspect.node == node for suspect in subject.diagnosis.nodes[:1])
-    sentences = [*at, *whole, *([place, ended] if is_first else [ended, place])]
+    sentences = [*at, *whole, ended, _place(subject, first, node)]
     if len(units) > 1:
         sentences.append(cited(ending(subject, units[1])))
     if not whole and (says := machine(subject, node)):

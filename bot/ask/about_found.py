@@ -99,7 +99,9 @@ def _first(subject: Subject, question: Question, rows: NDArray[np.intp]) -> str:
     if Wanted.WHO in kinds and who:
         return f"{wording.sentence(who).rstrip('.')}, by {wording.counted(heads, 'line')}:"
     by = f" of {who}" if who and len(nodes) <= 1 and len(ranks) <= 1 else ""
-    return f"By its words {wording.counted(heads, 'line')}{by} tell{'s' if heads == 1 else ''} of it{f', {span}' if span and heads > 1 else ''}:"
+    tell = "tells" if heads == 1 else "tell"
+    when = f", {span}" if span and heads > 1 else ""
+    return f"By its words {wording.counted(heads, 'line')}{by} {tell} of it{when}:"
 
 
 def no_such_value(subject: Subject, question: Question) -> Lines | None:
@@ -126,7 +128,8 @@ def _asked_of_any_job() -> frozenset[str]:
 
 
 _WANTS = re.compile(
-    r"^(?:(?:and|so|ok|hey) )?(?:what.?s|what (?:is|was|were|are)|which|final|last|best|how (?:high|big|large))\b|^(?:\w+ ){1,3}of "
+    r"^(?:(?:and|so|ok|hey) )?(?:what.?s|what (?:is|was|were|are)|which|final|last|best|how (?:high|big|large))\b"
+    r"|^(?:\w{1,30} ){1,3}of "
 )
 # The noun that is asked for: the last one before "of", "at", "on", or the last of all
 _VALUE = re.compile(r"\b([a-z][a-z-]{3,30})(?= (?:of|at|on|in|for|after|was|were|is|used|did)\b|$)")

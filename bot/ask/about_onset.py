@@ -1,4 +1,4 @@
-"""Answers about a change: since when a number is NaN, a loss blew up, iterations took longer; how much before and after."""
+"""Answers about a change: since when a number is NaN, a loss blew up, iterations took longer, and by how much."""
 
 import re
 from collections.abc import Sequence

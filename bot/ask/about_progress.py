@@ -24,7 +24,8 @@ _EPOCH = re.compile(r"\b(?:epochs?|ep)(?:\((?:train)\))?[\s_=:#\[(\"']{0,4}([0-9
 _HAS_EPOCH = re.compile(rb"\b(?:epoch|ep)(?:\(train\))?[\s_=:#\[(\"']{0,4}[0-9]", re.IGNORECASE)
 # How settings and start-up lines call the planned number of iterations
 _PLANNED = re.compile(
-    rb"\b(?:train[-_. ]?iters|(?:training\.)?(?:max|num|total|train(?:ing)?)?[-_. ]?(?:training[-_ ])?(?:steps|iterations|iters))"
+    rb"\b(?:train[-_. ]?iters"
+    rb"|(?:training\.)?(?:max|num|total|train(?:ing)?)?[-_. ]?(?:training[-_ ])?(?:steps|iterations|iters))"
     rb"['\"]?[ :=.]{1,60}['\"]?([0-9]{2,9})\b(?!\.[0-9])",
     re.IGNORECASE,
 )
@@ -50,7 +51,7 @@ def progress(subject: Subject, question: Question) -> Lines | None:
         "progress",
         last=say(question, "iteration", number=f"{iterations.last:,}"),
         total=say(question, "of", total=f"{total:,}", share=share) if total else "",
-        clock=say(question, "at", clock=clock(int(course.times[-1]))) if timed else "",
+        clock=say(question, "complete", clock=clock(int(course.times[-1]))) if timed else "",
         left=say(question, "left", left=f"{total - iterations.last:,}") if total and total > iterations.last else "",
     )
     return [*epochs[:1], cited(says), *epochs[1:], *counters(subject)[: 1 if total else 2], *_least(subject)]
@@ -63,9 +64,10 @@ def _of_units(subject: Subject, question: Question) -> Lines | None:
     if not ranks:
         return None
     rest = [reached[rank] for rank in reached if rank not in ranks]
-    own = f"{wording.sentence(wording.ranks(sorted(ranks))).rstrip('.')} came to iteration {max(reached[rank] for rank in ranks):,}"
+    last = max(reached[rank] for rank in ranks)
+    own = f"{wording.sentence(wording.ranks(sorted(ranks))).rstrip('.')} came to iteration {last:,}"
     others = f"; of the others the last came to {min(rest):,}, the first to {max(rest):,}" if rest else ""
-    same = bool(rest) and min(rest) == max(rest) == max(reached[rank] for rank in ranks)
+    same = bool(rest) and min(rest) == max(rest) == last
     return [cited(f"{own}, as all others did." if same else f"{own}{others}.")]
 
 

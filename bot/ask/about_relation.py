@@ -24,7 +24,7 @@ from core.job import Status
 from core.live.findings import duration
 from core.logs.context import lines_around
 from core.logs.lines import NO_TIME
-from core.model import EventEvidence, Line, Role, Scope
+from core.model import Confidence, EventEvidence, Line, Role, Scope
 from core.naming import natural
 
 HEALTHY = 5  # iterations after a line that show that training went on: one or two were under way already
@@ -259,15 +259,7 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
         against.append(f"it follows from another end ({lower(fact.says)})")
     if usual is not None and usual.anywhere.get(template.id, 0):
         against.append("successful jobs log it too")
-    nodes = {
-        node for voice in np.unique(parsed.table.voice[rows]).tolist() if (node := parsed.table.origins[voice].node)
-    }
-    if subject.diagnosis.scope is Scope.NODE and len(nodes) == len(parsed.nodes) > 1:
-        against.append(f"all {len(nodes):,} nodes log it, and what failed is one of them")
-    suspects = {node.node for node in subject.diagnosis.nodes} if subject.diagnosis.scope is Scope.NODE else set()
-    if suspects and nodes and not suspects & nodes:
-        first = subject.diagnosis.nodes[0].node
-        against.append(f"it is of {wording.names(sorted(nodes, key=natural), 3, 80)}, and what failed is {first}")
+    against += _of_others(subject, rows)
     times = parsed.table.time[rows]
     known = times[times != NO_TIME]
     if not len(known):
@@ -285,6 +277,21 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
     elif sign is not None and begin > sign:
         near.append(f"it came {duration((begin - sign) / SECOND)} after the first sign at {clock(sign)}")
     return against, near
+
+
+def _of_others(subject: Subject, rows: NDArray[np.intp]) -> list[str]:
+    """That all nodes log it, or only others than what failed, where that is one node and the evidence not weak."""
+    table, diagnosis = subject.parsed.table, subject.diagnosis
+    if diagnosis.scope is not Scope.NODE or not diagnosis.nodes:
+        return []
+    nodes = {node for voice in np.unique(table.voice[rows]).tolist() if (node := table.origins[voice].node)}
+    if len(nodes) == len(subject.parsed.nodes) > 1:
+        return [f"all {len(nodes):,} nodes log it, and what failed is one of them"]
+    apart = nodes and not nodes & {node.node for node in diagnosis.nodes}
+    if not apart or diagnosis.confidence is Confidence.WEAK:
+        return []
+    whose = wording.names(sorted(nodes, key=natural), 3, 80)
+    return [f"it is of {whose}, and what failed is {diagnosis.nodes[0].node}"]
 
 
 def _lines_meant(subject: Subject, question: Question) -> LookResult:

@@ -105,6 +105,7 @@ def lost(subject: Subject, question: Question) -> Lines:
         return [cited(say(question, "saved_when", yes=_yes(question, 1), clock=at)), *lines]
     lacks = max(0, last - step)
     spent = _spent(subject, step)
+    count = say(question, "one_iteration" if lacks == 1 else "iterations", number=f"{lacks:,}")
     says = say(
         question,
         "saved" if lacks else "saved_all",
@@ -112,7 +113,7 @@ def lost(subject: Subject, question: Question) -> Lines:
         step=say(question, "iteration", number=f"{step:,}"),
         clock=at,
         last=f"{last:,}",
-        lost=say(question, "iterations", number=f"{lacks:,}") + (f", {duration(spent)}" if spent and lacks else ""),
+        lost=count + (f" ({duration(spent)})" if spent and lacks else ""),
     )
     saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING and subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
     doubt = "It failed in the stage of saving, so this one is doubtful." if saving and done != step else ""
@@ -134,7 +135,7 @@ def _spent(subject: Subject, step: int) -> float:
 
 
 def _not_reported(subject: Subject, question: Question) -> Lines:
-    """What lines tell of savings that only began, or may tell of one; that none does, where no word of theirs stands."""
+    """What lines tell of savings that only began, or may tell of one; that none does, where no word of them stands."""
     parsed, last = subject.parsed, subject.parsed.iterations.last
     found, steps = begun(subject)
     every = parsed.job.manifest.checkpoint_every

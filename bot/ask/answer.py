@@ -16,7 +16,7 @@ from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
 from bot.ask.about_steps import asks_of_saving
 from bot.ask.about_topics import presence, topic_of, topics
-from bot.ask.about_unlogged import refused
+from bot.ask.about_unlogged import Refusal, refused
 from bot.ask.about_values import told_values
 from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
@@ -142,13 +142,8 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
     exact = asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)
     refusal = None if exact else refused(subject, asked)
     name, lines = direct(subject, asked) if refusal is None or refusal.answered else ("", ())
-    if lines:
-        return AnsweredPart(lines, (name,))
-    if refusal is not None:
-        beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
-        says, *shown = refusal.lines
-        offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
-        return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
+    if lines or refusal is not None:
+        return AnsweredPart(lines, (name,)) if lines or refusal is None else _refused(subject, asked, refusal)
     guesses = max((learnt.guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
     may_be_value = guesses[0].margin < SURE or guesses[0].intent in _OF_VALUES
     if may_be_value and not exact and (none := no_such_value(subject, asked)):
@@ -157,10 +152,17 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
     if lines:
         return AnsweredPart(lines, intents, not _is_denied(lines, intents))
     top = guesses[0].intent if guesses[0].margin >= SURE else ""
-    if top in (HELP, CHATTER, ELSEWHERE):
-        says = NOT_OF_THE_JOB if top == ELSEWHERE else NOT_A_QUESTION
-        return AnsweredPart(with_offers(says, subject), (), answered=False)
-    return AnsweredPart(not_found(WeighedWords(subject, asked)), (), answered=False)
+    says = {HELP: NOT_A_QUESTION, CHATTER: NOT_A_QUESTION, ELSEWHERE: NOT_OF_THE_JOB}.get(top, "")
+    lines = with_offers(says, subject) if says else not_found(WeighedWords(subject, asked))
+    return AnsweredPart(lines, (), answered=False)
+
+
+def _refused(subject: Subject, asked: Question, refusal: Refusal) -> AnsweredPart:
+    """A refusal, or the lines that make it needless, with the nearest that the logs do tell."""
+    beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
+    says, *shown = refusal.lines
+    offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
+    return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
 
 
 def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question] | None:

@@ -92,7 +92,7 @@ def _own_estimate(subject: Subject) -> Lines:
     return [cited(f"{says}{f' ({found.clock[0]})' if found.clock[0] else ''}."), *quoted(found, 1, _ETA)]
 
 
-# mmengine: "eta: 12:55:42"; tqdm: "[07:41<06:57,"
+# As mmengine's LoggerHook prints it, eta and a clock
 _ETA = re.compile(rb"\beta[\"']?[:= ]{1,3}((?:[0-9]{1,3} days?, )?[0-9]{1,3}(?::[0-9]{2}){1,2})", re.IGNORECASE)
 
 

@@ -23,7 +23,7 @@ _SOURCE = re.compile(r"\.(?:py|so|cpp|cc|h|cu|pyc)$|^/proc|/s?bin/|^<|^(?:utf-?8
 
 
 def standing(subject: Subject, ranks: Sequence[int]) -> list[str]:
-    """Where in the program the leading error came, and what the suspect itself said beside it; of ranks that are named."""
+    """Where in the program the leading error came, and what the suspect itself said beside it; of named ranks."""
     first = [suspect.node for suspect in subject.diagnosis.nodes[:1]]
     own = [event for event in subject.diagnosis.events if event.role is Role.ROOT and list(event.nodes) == first]
     events = dict.fromkeys(event for event in (subject.leading, *own[:1]) if event is not None)

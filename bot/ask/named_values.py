@@ -11,7 +11,9 @@ from bot.ask.terms import terms_of
 
 MAX_TEXT = 4_000  # characters of a line that are read; longer ones are command lines and printed settings
 MAX_WORDS = 8  # of a name: "number of parameters on tensor model parallel rank"
-_UNIT = r"(?:%|[KMBGT](?![\w])|[ ]?(?:[kmgt]i?b|bytes|[mun\u00b5]?s|secs?|seconds|min|minutes|hours?|it/s|ms/step)(?![\w]))?"
+_UNIT = (
+    r"(?:%|[KMBGT](?!\w)|[ ]?(?:[kmgt]i?b|bytes|[mun\u00b5]?s|secs?|seconds|min|minutes|hours?|it/s|ms/step)(?![\w]))?"
+)
 _NUMBER = (
     r"[-+]?[0-9]{1,15}(?:,[0-9]{3}){0,4}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,3})?(?:[/-][0-9]{1,9})?"
     rf"{_UNIT}(?![\w.:-]{{0,20}}[0-9A-Za-z])"

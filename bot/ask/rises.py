@@ -1,4 +1,4 @@
-"""Lengths of time that lines tell, of each node, which became longer: whatever a program calls them, with or without clocks."""
+"""Lengths of time that lines tell, of each node, which became longer: whatever a program calls them."""
 
 from collections import defaultdict
 from dataclasses import dataclass

@@ -103,7 +103,7 @@ def _by_ranks(subject: Subject, rows: Sequence[int]) -> bool:
 
 
 def _step_of(text: str, reached: int | None, subject: Subject) -> int | None:
-    """The step that a line names: called so, or the number by which the job counted just then ("ba200", "rst.0300.h5")."""
+    """The step that a line names: called so, or the number by which the job counted just then ("ba200")."""
     if match := _STEP.search(text):
         return int(match[1])
     if reached is None:

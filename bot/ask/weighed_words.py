@@ -1,6 +1,6 @@
 """Which words of a question say what it is about, and what each of them tells in a job.
 
-A word weighs what it tells in this job: its rarity among all kinds of messages and settings (inverse document frequency).
+A word weighs what it tells in this job: its rarity among kinds of messages and settings (inverse document frequency).
 """
 
 import re

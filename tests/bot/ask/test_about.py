@@ -9,11 +9,11 @@ from bot.ask.about_fate import ending, fate
 from bot.ask.about_relation import harmless_
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
-from bot.ask.weighed_words import WeighedWords
 from bot.ask.question import Question, read_question
 from bot.ask.reply_lines import Lines
 from bot.ask.savings import savings
 from bot.ask.subject import Subject
+from bot.ask.weighed_words import WeighedWords
 from core.diagnose import diagnose_parsed
 from core.model import Role
 from core.parsed import parse_job

@@ -69,7 +69,7 @@ def test_nothing_lost_is_a_no() -> None:
     [
         ("last ckpt?", "The last checkpoint"),
         ("Wann war der letzte Checkpoint und bei welchem Schritt?", "Der letzte Checkpoint"),
-        ("快照保存成功了吗？", "是的。日志报告的最后一个检查点"),
+        ("快照保存成功了吗\uff1f", "是的。日志报告的最后一个检查点"),
     ],
 )
 def test_the_first_sentence_is_in_the_language_of_the_question(question: str, begins: str) -> None:
@@ -81,7 +81,7 @@ def test_the_first_sentence_is_in_the_language_of_the_question(question: str, be
 
 
 def test_one_german_word_makes_no_german_question() -> None:
-    """ "war" and "rank" stand in English too."""
+    """A word as "war" stands in English too."""
     assert language_of(read_question("rollout time of rank 20 before/after", ())) == "en"
 
 
@@ -131,7 +131,7 @@ def test_what_became_longer_is_told_without_clocks(question: str) -> None:
 
 
 def test_this_or_that_is_read_only_between_parts_of_a_job() -> None:
-    """ "ib or sockets" asks for a value."""
+    """Else it asks for a value, as "ib or sockets" does."""
     subject = of(steps(10))
 
     assert either(subject, read_question("my code or the cluster?", ())) is not None

@@ -4,10 +4,10 @@ import pytest
 
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
-from bot.ask.weighed_words import WeighedWords
 from bot.ask.named_values import values_in
 from bot.ask.question import read_question
 from bot.ask.subject import Subject
+from bot.ask.weighed_words import WeighedWords
 from core.diagnose import diagnose_parsed
 from core.parsed import parse_job
 from tests.support.jobs import job

@@ -12,10 +12,10 @@ from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
 from bot.ask.arguments import apart_line
-from bot.ask.weighed_words import WeighedWords
 from bot.ask.question import read_question
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
+from bot.ask.weighed_words import WeighedWords
 from tests.support.asked_jobs import NODES, asked, steps, subject_of
 
 
@@ -28,7 +28,7 @@ def test_a_finished_saving_is_no_denial() -> None:
     line = "2026-11-20T10:00:20Z [titan] root - INFO - Finished saving the checkpoint in 1.99 seconds.\n"
     subject = subject_of({"rank_0.log": steps(20) + line + "2026-11-20T10:00:21Z step 21 loss 6.9\n"})
     lines = lost(subject, asked("what was saved?", subject))
-    assert "they came after iteration 20" in lines[0]
+    assert "that of iteration 20" in lines[0]
     assert "1 iteration must be computed again" in lines[0]
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from bot.ask.about_found import found_lines, not_found
-from bot.ask.weighed_words import WeighedWords
 from bot.ask.error_places import named_in
 from bot.ask.hypothesis import stance
 from bot.ask.meant_node import with_meant
@@ -11,6 +10,7 @@ from bot.ask.question import read_question
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.wanted_value import Wanted, holds, wanted, yes_or_no
+from bot.ask.weighed_words import WeighedWords
 from core.diagnose import diagnose_parsed
 from core.model import EventEvidence, Line
 from core.parsed import parse_job
@@ -98,7 +98,7 @@ def test_a_proposed_cause_that_is_none_is_denied_with_what_failed(subject: Subje
 
 
 def test_what_nobody_logged_is_not_found_and_not_denied(subject: Subject) -> None:
-    """Words that stand nowhere find nothing, though one of them is common; the answer tells them, and denies nothing."""
+    """Words that stand nowhere find nothing, though one of them is common; the answer tells them and denies nothing."""
     weighed = WeighedWords(subject, read_question("which barista made the coffee", subject.parsed.nodes))
 
     assert found_lines(weighed) == []
