@@ -106,19 +106,22 @@ def _first(subject: Subject, question: Question, rows: NDArray[np.intp]) -> str:
 
 def no_such_value(subject: Subject, question: Question) -> Lines | None:
     """That no line tells a value, for who asks for one by a noun that stands in no line; None where it may be told."""
-    match = _VALUE.search(question.plain.strip("? "))
-    if match is None or question.ids or question.quoted or not _WANTS.search(question.plain):
+    if question.ids or question.quoted or not _WANTS.search(question.plain):
         return None
-    weighed, noun = WeighedWords(subject, question), stem_of(match[1])
-    known = (
-        any(weighed.often[term] for term in (noun, *same(noun)))
-        or match[1] in stop_words()
-        or match[1] in _asked_of_any_job()
-        or noun in of_any_job()
-    )
-    if known or noun not in weighed.words or search(subject.parsed, (match[1],)).lines:
+    weighed = WeighedWords(subject, question)
+    nouns = [match[1] for form in (_VALUE, _FIRST_NOUN) if (match := form.search(question.plain.strip("? ")))]
+    if not any(_is_strange(weighed, noun) for noun in nouns):
         return None
     return not_found(weighed)
+
+
+def _is_strange(weighed: WeighedWords, word: str) -> bool:
+    """Whether a word says what a question is about, stands in no line, and is none by which other things are asked."""
+    noun = stem_of(word)
+    known = any(weighed.often[term] for term in (noun, *same(noun))) or word in stop_words() or noun in of_any_job()
+    if known or noun not in weighed.words or word in _asked_of_any_job():
+        return False
+    return not search(weighed.subject.parsed, (word,)).lines
 
 
 @cache
@@ -132,6 +135,7 @@ _WANTS = re.compile(
     r"|^(?:\w{1,30} ){1,3}of "
 )
 # The noun that is asked for: the last one before "of", "at", "on", or the last of all
+_FIRST_NOUN = re.compile(r"\b(?:which|what|what.?s)(?: the)? ([a-z][a-z-]{2,30})\b")
 _VALUE = re.compile(r"\b([a-z][a-z-]{3,30})(?= (?:of|at|on|in|for|after|was|were|is|used|did)\b|$)")
 
 

@@ -102,14 +102,14 @@ def lost(subject: Subject, question: Question) -> Lines:
     clock = next(iter(saved.found.clock), "")
     at = say(question, "at", clock=clock) if clock else ""
     if step is None or last is None:
-        return [cited(say(question, "saved_when", yes=_yes(question, 1), clock=at)), *lines]
+        return [cited(say(question, "saved_when", yes=_yes(saved, question, 1), clock=at)), *lines]
     lacks = max(0, last - step)
     spent = _spent(subject, step)
     count = say(question, "one_iteration" if lacks == 1 else "iterations", number=f"{lacks:,}")
     says = say(
         question,
         "saved" if lacks else "saved_all",
-        yes=_yes(question, lacks),
+        yes=_yes(saved, question, lacks),
         step=say(question, "iteration", number=f"{step:,}"),
         clock=at,
         last=f"{last:,}",
@@ -117,12 +117,23 @@ def lost(subject: Subject, question: Question) -> Lines:
     )
     saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING and subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
     doubt = "It failed in the stage of saving, so this one is doubtful." if saving and done != step else ""
-    return [cited(joined(_shards(saved, step), says, doubt)), *lines]
+    return [cited(joined(_of_asked(saved, question), _shards(saved, step), says, doubt)), *lines]
 
 
-def _yes(question: Question, lacks: int) -> str:
+def _of_asked(saved: Savings, question: Question) -> str:
+    """That no line reports a checkpoint of the step that is asked for; empty where one does or none is asked for."""
+    asked = [*map(str, question.iterations), *_FROM.findall(question.text)]
+    told = {number for line in saved.found.lines for number in re.findall(r"[0-9]{1,12}", line.text)}
+    told = {number.lstrip("0") for number in told}
+    return f"No line reports one of {asked[0]}." if asked and not told & set(asked) else ""
+
+
+_FROM = re.compile(r"\b(?:from|at|of) #?([0-9]{2,9})\b", re.IGNORECASE)
+
+
+def _yes(saved: Savings, question: Question, lacks: int) -> str:
     """A yes or a no to who asks whether something was saved, or whether anything is lost."""
-    if not yes_or_no(question):
+    if not yes_or_no(question) or _of_asked(saved, question):
         return ""
     return say(question, "no" if asks(question, "lose") and not lacks else "yes")
 

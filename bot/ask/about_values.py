@@ -97,7 +97,7 @@ def _wants_value(question: Question) -> bool:
         return False
     if Wanted.WHO in wanted(question)[:1] and not any(asks(question, way) for way in ("extreme", "first", "slower")):
         return False  # "which worker has bad ram" asks for a name
-    if Wanted.WHEN in wanted(question)[:1]:
+    if Wanted.WHEN in wanted(question)[:1] or _NO_VALUE.search(question.plain):
         return False
     if asks_course(question):
         return True
@@ -107,6 +107,11 @@ def _wants_value(question: Question) -> bool:
 
 
 _IDENTIFIER = re.compile(r"\b[a-z]{1,30}_[a-z_]{1,40}\b")  # a name as lines have it: "step_time"
+# "any ecc errors" asks whether, "how many nodes failed" for a count of the job's parts
+_NO_VALUE = re.compile(
+    r"^(?:is there |was there |were there |did we (?:see|have|get) )?any\b"
+    r"|\bhow many (?:nodes?|ranks?|gpus?|machines?|hosts?|box\w{0,2}|pods?|workers?|process\w{0,2}|times)\b"
+)
 _TELLING = 2  # words that a name must be asked for by where the question surely wants something else as well
 _TERSE = 10  # words of a question without a verb: "gnorm at step 30?"
 

@@ -51,7 +51,7 @@ _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|sh
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
     "ticket": "ticket", "own_code": "own_code", "slow_since": "numbers", "alive": "hung", "any_other": "others",
-    "bad_one": "suspect", "by_whom": "ended", "order": "order", "hung": "hung", "source": "last",
+    "bad_one": "suspect", "by_whom": "ended", "order": "order", "until": "ran", "hung": "hung", "source": "last",
 }  # fmt: skip
 _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
@@ -145,7 +145,8 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
     if lines or refusal is not None:
         return AnsweredPart(lines, (name,)) if lines or refusal is None else _refused(subject, asked, refusal)
     guesses = max((learnt.guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
-    may_be_value = guesses[0].margin < SURE or guesses[0].intent in _OF_VALUES
+    top = guesses[0].intent
+    may_be_value = guesses[0].margin < SURE or top in _OF_VALUES or (bool(asked.nodes) and top == "suspect")
     if may_be_value and not exact and (none := no_such_value(subject, asked)):
         return AnsweredPart(none, (UNLOGGED,), answered=False)
     lines, intents = by_code(asked, subject, guesses)

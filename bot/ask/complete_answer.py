@@ -24,7 +24,10 @@ _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
 _NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
-_HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
+_HAVE_STANCE = (
+    "harmless", "restart", "drain", "sure", "clocks", "before", "jobs", "compare", "changed", "approved", "read",
+    "missing", "lost", "last", "around", "numbers", "ran", "reached", "count", "next",
+)  # fmt: skip
 _TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
 
@@ -62,7 +65,7 @@ def told(weighed: WeighedWords, intents: Sequence[str], first_sentence: str = ""
     if long and asks(question, "remaining") and (rest := remaining(subject)):
         return [rest]
     values = list(told_values(weighed, intents, first_sentence, sure=sure))
-    if long and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(weighed)):
+    if long and "ran" not in intents and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(weighed)):
         return list(took)
     return values
 

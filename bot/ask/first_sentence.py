@@ -8,20 +8,17 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from bot.ask.about_events import search_words, stop_words
+from bot.ask.about_events import search_words
 from bot.ask.question import Question
 from bot.ask.reply_lines import cited, quoted
-from bot.ask.terms import same, stem_of
-from bot.ask.wanted_value import Wanted, asks, holds, wanted
-from bot.ask.weighed_words import WeighedWords, terms_of_all
+from bot.ask.terms import stem_of
+from bot.ask.wanted_value import Wanted, holds, wanted
+from bot.ask.weighed_words import WeighedWords
 from bot.text import wording
 from core.answer.search import search
 from core.model import Scope
 
 _KINDS = {Wanted.HOW_LONG: "how long that took", Wanted.WHEN: "when that was"}
-_NOUN = re.compile(
-    r"\b(?:how many|how much|which|what|what is the|what was the)\s([a-z][a-z_-]{2,30})\b(?:\s([a-z]{3,30})\b)?"
-)
 _LITERAL = re.compile(r"(?<![\w./:-])(?=[\w./:-]{0,60}[0-9])[A-Za-z0-9_/][\w./:-]{1,60}[\w]")
 _WHY = re.compile(r"\b(?:why|how come|cause|reason)\b")
 
@@ -33,10 +30,8 @@ def put_right(weighed: WeighedWords, lines: Sequence[str], intents: Sequence[str
         told = [*told[:1], *named, *told[1:]]
     if not told or told[0].startswith(_NONE):
         return told
-    if front := _cause(weighed, intents) or lacking(weighed, told):
-        return told if front in told else [front, *told]
-    front = _noun(weighed, told)
-    return [f"{front} {told[0]}", *told[1:]] if front else told
+    front = _cause(weighed, intents) or lacking(weighed, told)
+    return [front, *told] if front and front not in told else told
 
 
 _NONE = ("No ", "Nothing", "None ", "I do not know", "That is not", "The logs do not", "There is no")
@@ -62,20 +57,6 @@ def lacking(weighed: WeighedWords, lines: Sequence[str]) -> str:
     if not kinds or kinds[0] not in _KINDS or holds(weighed.subject, kinds[0], lines):
         return ""
     return cited(f"No line tells {_KINDS[kinds[0]]}; the nearest that is known:")
-
-
-def _noun(weighed: WeighedWords, lines: Sequence[str]) -> str:
-    """That no line speaks of the thing that is asked for by its noun; empty where the answer or any line does."""
-    match = _NOUN.search(weighed.question.plain)
-    nouns = [word for word in (match.groups() if match else ()) if word][:1]
-    stems = [stem_of(noun) for noun in nouns]
-    if not nouns or nouns[0] in stop_words() or stems[0] in of_any_job() or asks(weighed.question, "is_it"):
-        return ""
-    known = terms_of_all(lines)
-    every = {stems[0], *same(stems[0])}
-    if every & known or any(weighed.often[term] for term in every) or search(weighed.subject.parsed, (stems[0],)).lines:
-        return ""
-    return cited(f"No line speaks of “{nouns[0]}”; the nearest that is known:")
 
 
 @cache

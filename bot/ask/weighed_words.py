@@ -74,25 +74,26 @@ class WeighedWords:
         found = process.extractOne(word, sorted(self.often), scorer=OSA.distance, score_cutoff=1)
         return found[0] if found and found[0][0] == word[0] else word
 
+    def alike(self, word: str) -> tuple[str, ...]:
+        """A word and its group of one meaning; the batch of a "batch size" is no iteration."""
+        whole = word == "batch" and "size" in self.question.plain
+        return (word,) if whole else (word, *same(word))
+
     def weight(self, words: frozenset[str] | set[str]) -> float:
         """What some words of the question tell, by their rarity."""
         return sum(self._of(word) for word in words)
 
     def _of(self, word: str) -> float:
-        found = min((self.often[term] for term in (word, *same(word)) if self.often[term]), default=0)
+        found = min((self.often[term] for term in self.alike(word) if self.often[term]), default=0)
         weight = log(1 + (len(self.settings) + len(self.messages)) / (1 + found))
         return weight if found else UNKNOWN * weight
 
     def share(self, words: frozenset[str] | set[str], terms: frozenset[str]) -> float:
         """The share of the weight of some words that terms hold."""
         whole = self.weight(words)
-        return self.weight({word for word in words if _is_in(word, terms)}) / whole if whole else 0.0
+        return self.weight({word for word in words if not terms.isdisjoint(self.alike(word))}) / whole if whole else 0.0
 
 
 def terms_of_all(lines: Sequence[str]) -> frozenset[str]:
     """The terms of all lines."""
     return frozenset(term for line in lines for term in terms_of(line))
-
-
-def _is_in(word: str, terms: frozenset[str]) -> bool:
-    return any(term in terms for term in (word, *same(word)))
