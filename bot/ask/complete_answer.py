@@ -16,12 +16,11 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
 from bot.ask.units_beside import slower
-from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
+from bot.ask.wanted_value import Wanted, asks, holds, wanted, yes_or_no
 from bot.ask.weighed_words import WeighedWords
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
-_NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
 _HAVE_STANCE = (
@@ -48,8 +47,6 @@ def completed(
     names = _names(subject, sentences, intents)
     lines = put_right(weighed, list(dict.fromkeys([*lead, *sentences[:1], *names, *sentences[1:]])), intents)
     lines = lines[:MAX_ANSWER_LINES]
-    if wants_data(question) and not holds(subject, Wanted.FILE, lines):
-        lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
 
 
@@ -65,7 +62,12 @@ def told(weighed: WeighedWords, intents: Sequence[str], first_sentence: str = ""
     if long and asks(question, "remaining") and (rest := remaining(subject)):
         return [rest]
     values = list(told_values(weighed, intents, first_sentence, sure=sure))
-    if long and "ran" not in intents and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(weighed)):
+    if (
+        long
+        and not asks(question, "until")
+        and not holds(subject, Wanted.HOW_LONG, values[:1])
+        and (took := lengths(weighed))
+    ):
         return list(took)
     return values
 

@@ -1,8 +1,4 @@
-"""What the first sentence of an answer must be, decided in one place, and what is put in front where it is not that.
-
-A question may ask for a value of a kind, for a thing by its noun, for something it names as it stands in a log, or for
-a cause. Where an answer holds none of it, it is called what it is: the nearest that is known.
-"""
+"""What is put in front of an answer that lacks it: the cause that is asked for, lines with what a question names."""
 
 import re
 from collections.abc import Sequence
@@ -12,29 +8,22 @@ from bot.ask.about_events import search_words
 from bot.ask.question import Question
 from bot.ask.reply_lines import cited, quoted
 from bot.ask.terms import stem_of
-from bot.ask.wanted_value import Wanted, holds, wanted
 from bot.ask.weighed_words import WeighedWords
 from bot.text import wording
 from core.answer.search import search
 from core.model import Scope
 
-_KINDS = {Wanted.HOW_LONG: "how long that took", Wanted.WHEN: "when that was"}
 _LITERAL = re.compile(r"(?<![\w./:-])(?=[\w./:-]{0,60}[0-9])[A-Za-z0-9_/][\w./:-]{1,60}[\w]")
 _WHY = re.compile(r"\b(?:why|how come|cause|reason)\b")
 
 
 def put_right(weighed: WeighedWords, lines: Sequence[str], intents: Sequence[str]) -> list[str]:
-    """An answer with what its first sentence lacks of the question in front of it, or said to be not there."""
+    """An answer with the cause in front, where that is asked, and with lines that hold what the question names."""
     told = list(lines)
     if named := _named(weighed, told):
         told = [*told[:1], *named, *told[1:]]
-    if not told or told[0].startswith(_NONE):
-        return told
-    front = _cause(weighed, intents) or lacking(weighed, told)
+    front = _cause(weighed, intents)
     return [front, *told] if front and front not in told else told
-
-
-_NONE = ("No ", "Nothing", "None ", "I do not know", "That is not", "The logs do not", "There is no")
 
 
 def _cause(weighed: WeighedWords, intents: Sequence[str]) -> str:
@@ -49,14 +38,6 @@ def _cause(weighed: WeighedWords, intents: Sequence[str]) -> str:
         return ""
     says = f"By one fault, which the others passed on or waited for: {wording.sentence(subject.diagnosis.headline)}"
     return cited(says, *([lead.id] if lead else []))
-
-
-def lacking(weighed: WeighedWords, lines: Sequence[str]) -> str:
-    """That no line tells a time or a length of time, where one is asked for and no line of the answer has any."""
-    kinds = wanted(weighed.question)[:1]
-    if not kinds or kinds[0] not in _KINDS or holds(weighed.subject, kinds[0], lines):
-        return ""
-    return cited(f"No line tells {_KINDS[kinds[0]]}; the nearest that is known:")
 
 
 @cache

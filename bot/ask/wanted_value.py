@@ -65,10 +65,6 @@ _YES_NO = re.compile(
     r"|\b(?:broken|dead|down|faulty|guilty|flaky|full|stuck)$|\bso\b.{1,40}\b(?:died|crashed|failed)$"
 )
 _WHICH = re.compile(r"[哪谁几]|什么|多少|怎么")
-_DATA = re.compile(
-    r"\b(?:which|what)\s(?:\w{1,20}\s){0,2}(?:data|image|input|audio|video|text|parquet|training|sample)\s?files?\b"
-    r"|\b(?:which|what)\s(?:shard|dataset|sample)s?\b"
-)
 
 
 def asks(question: Question, way: str) -> bool:
@@ -98,11 +94,6 @@ def wanted(question: Question) -> tuple[Wanted, ...]:
     """The kinds of value that a question asks for, in the order of their words; often none."""
     found = [(match.start(), kind) for kind, asks in _ASKS.items() if (match := asks.search(question.plain))]
     return tuple(kind for _, kind in sorted(found))
-
-
-def wants_data(question: Question) -> bool:
-    """Whether it asks for a file of data by name."""
-    return _DATA.search(f"{question.text.casefold()}\n{question.plain}") is not None
 
 
 def yes_or_no(question: Question) -> bool:
