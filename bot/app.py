@@ -18,13 +18,14 @@ from bot.jobs.watch_service import WatchService
 from bot.jobs.work_context import Limits
 from bot.jobs.worker import GRACE_SECONDS, Worker
 from bot.library.session import open_fault_library
-from bot.settings import Settings, needed
+from bot.repeating_thread import RepeatingThread
+from bot.settings import Settings, needed, read_channels, read_quiet
 from bot.slack.alert_receiver import receiver_of
 from bot.slack.approvals import Approvals
 from bot.slack.click_listener import ClickListener
 from bot.slack.client import TIMEOUT
 from bot.slack.connect import Http, Socket, Transport, make_app, make_client, who_am_i
-from bot.slack.failed_jobs import FailedJobs, FollowRules, read_channels, read_quiet
+from bot.slack.failed_jobs import FailedJobs, FollowRules
 from bot.slack.follow_requests import FollowRequests
 from bot.slack.health import HealthServer, Metrics
 from bot.slack.home import Home
@@ -101,23 +102,22 @@ class Bot:
             version=version,
             tasks=tasks,
         )
-        watch_posting = Posting(make_client(token, settings.slack_api_url, tries=1), self.state.watch_posts)
-        watch_requests = self._make_watch_requests(watch_posting)
-        self._watch_service = WatchService(self.state, watch_requests, wake=self.worker.wake)
-        watch_requests.wake = self._watch_service.wake
-        self._follow_rules = self._make_follow_rules(identity)
-        self._failed_jobs = self._make_failed_jobs()
+        self._follow_rules = _follow_rules(settings, identity)
+        self._failed_jobs = FailedJobs(
+            self.state, self._run_messages, self._posting, self._follow_rules,
+            open_jobs=self._open_jobs, wake=self.worker.wake,
+        )  # fmt: skip
         self._vectors = Vectors(tasks=tasks)
-        asking = self._make_requests(watch_requests)
+        asking = self._make_requests()
         self._alerts = receiver_of(settings, self._failed_jobs, known_in=asking.known_in)
         self._readers, intake = self._make_listeners(identity, asking)
         secret = settings.slack_signing_secret.get_secret_value()
         app = make_app(self._client, identity, secret, intake.receive, self.metrics.acknowledged)
         self._transport = _transport(settings, app)
         self._health = self._make_health(settings)
-        self._stopping = threading.Event()
-        self._tidy = threading.Thread(target=self._keep_tidy, name="tidy", daemon=True)
-        self._late = threading.Thread(target=self._keep_posted, name="late", daemon=True)
+        self._began, self._settled = self.state.clock(), False
+        self._tidy = RepeatingThread("tidying", self._forget_old, every=TIDY_EVERY, waits_first=True)
+        self._late = RepeatingThread("what was left undone", self._look_for_late, every=LATE_EVERY, waits_first=True)
 
     @property
     def health_port(self) -> int | None:
@@ -137,13 +137,12 @@ class Bot:
     def start(self) -> None:
         """Work first, then listen: what was left in the queue, and in the inbox, needs no new question."""
         self.worker.start()
-        self._readers.start()
+        self._readers.thread.start()
         if self._health:
             self._health.start()
         self._transport.start()
-        self._vectors.start()
-        self._watch_service.start()
-        self._failed_jobs.start()
+        for thread in (self._vectors.thread, self._watch_service.thread, self._failed_jobs.thread):
+            thread.start()
         if self._alerts:
             self._alerts.start()
         self._tidy.start()
@@ -151,27 +150,26 @@ class Bot:
 
     def healthy(self) -> bool:
         """Whether worker, transport, readers of the inbox, watches and failed jobs are well."""
-        parts = (self.worker, self._transport, self._readers, self._watch_service, self._failed_jobs)
-        return all(part.healthy() for part in parts)
+        threads = (self._readers.thread, self._watch_service.thread, self._failed_jobs.thread)
+        return all(part.healthy() for part in (self.worker, self._transport, *threads))
 
     def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
         """Take nothing new, finish what ends soon, hand back the rest."""
-        self._stopping.set()
+        self._late.stopping.set()
         leaving = threading.Thread(target=self._transport.stop, name="leaving", daemon=True)
         reading = threading.Thread(target=self._readers.stop, name="reading", daemon=True)
         reading.start()
         leaving.start()  # beside the worker: together they stay below the 30 s that container platforms give
         self._vectors.stop()
-        self._watch_service.stop()
+        self._watch_service.thread.stop(LEAVING_SECONDS)
         if self._alerts:
             self._alerts.stop()
-        self._failed_jobs.stop()
+        self._failed_jobs.thread.stop(LEAVING_SECONDS)
         self.worker.stop(grace_seconds)
         leaving.join(LEAVING_SECONDS)
         reading.join(2 * LEAVING_SECONDS)
         for thread in (self._late, self._tidy):
-            if thread.is_alive():
-                thread.join(LEAVING_SECONDS)
+            thread.stop(LEAVING_SECONDS)
         if self._health:
             self._health.stop()
         self.state.close()
@@ -180,63 +178,31 @@ class Bot:
     def _open_library(self) -> Iterator[Library]:
         with open_fault_library(self._settings, embeds=False) as library:
             yield library
-        self._vectors.wake()  # an approval is answered before its pattern has a vector
+        self._vectors.thread.wake()  # an approval is answered before its pattern has a vector
 
-    def _make_watch_requests(self, posting: Posting) -> WatchRequests:
-        return WatchRequests(
-            self.state,
-            posting,
-            self._run_messages,
-            self._people,
-            open_jobs=self._open_jobs,
-            limit=self._settings.watches,
-        )
-
-    def _make_follow_rules(self, identity: AuthorizeResult) -> FollowRules:
-        settings = self._settings
-        channel, teams = read_channels(settings.follow_channel) if settings.follow_channel else ("", {})
-        quiet = read_quiet(settings.follow_quiet)
-        return FollowRules(identity.team_id or "", channel, settings.follow_posts, quiet, teams=teams)
-
-    def _make_failed_jobs(self) -> FailedJobs:
-        return FailedJobs(
-            self.state,
-            self._run_messages,
-            self._posting,
-            self._follow_rules,
-            open_jobs=self._open_jobs,
-            wake=self.worker.wake,
-        )
-
-    def _make_follow_requests(self) -> FollowRequests:
-        return FollowRequests(
-            self.state,
-            Posting(self._one_try, self.state.follow_posts),
-            self._people,
-            self._organisation,
-            rules=self._follow_rules,
-            open_jobs=self._open_jobs,
-            wake=self._failed_jobs.look_soon,
-        )
-
-    def _make_requests(self, watch_requests: WatchRequests) -> Requests:
+    def _make_requests(self) -> Requests:
+        """What people ask for, and the service that keeps what of it is a watch."""
+        watching = WatchRequests(
+            self.state, Posting(self._one_try, self.state.watch_posts), self._run_messages, self._people,
+            self._open_jobs, self._settings.watches,
+        )  # fmt: skip
+        self._watch_service = WatchService(self.state, watching, wake=self.worker.wake)
+        watching.wake = self._watch_service.thread.wake
         return Requests(
-            self.state,
-            self._run_messages,
-            self._people,
-            self._client,
-            open_jobs=self._open_jobs,
-            wake=self.worker.wake,
-            watching=watch_requests,
-            organisation=self._organisation,
-        )
+            self.state, self._run_messages, self._people, self._client,
+            self._open_jobs, self.worker.wake, watching, self._organisation,
+        )  # fmt: skip
 
     def _make_listeners(self, identity: AuthorizeResult, asking: Requests) -> tuple[InboxReaders, Intake]:
         """What people write and click: who takes it in, and who deals with it."""
+        following = FollowRequests(
+            self.state, Posting(self._one_try, self.state.follow_posts), self._people, self._organisation,
+            self._follow_rules, self._open_jobs, self._failed_jobs.thread.wake,
+        )  # fmt: skip
         context = ListenerContext(
             state=self.state,
             requests=asking,
-            following=self._make_follow_requests(),
+            following=following,
             approvals=self._approvals,
             client=self._client,
             open_jobs=self._open_jobs,
@@ -252,7 +218,7 @@ class Bot:
             self.state.inbox,
             concerns_us=texts.concerns_us,
             objection=objections.to_form,
-            wake=readers.wake,
+            wake=readers.thread.wake,
             organisation=whole_organisation(identity),
         )
         return readers, intake
@@ -264,31 +230,28 @@ class Bot:
         checks = {
             "worker": self.worker.healthy,
             "slack": self._transport.healthy,
-            "inbox": self._readers.healthy,
-            "watches": self._watch_service.healthy,
+            "inbox": self._readers.thread.healthy,
+            "watches": self._watch_service.thread.healthy,
             "state": self.state.writable,
         }
         return HealthServer(host, port, self.metrics, checks)
 
-    def _keep_posted(self) -> None:
+    def _look_for_late(self) -> None:
         """Give runs the message, or the newest edit of it, that Slack did not take, and approvals their patterns."""
-        began, settled = self.state.clock(), False
-        while not self._stopping.wait(LATE_EVERY):
-            try:
-                late = {run.id for run in self.state.runs.unposted(self.state.clock() - LATE)}
-                if not settled and self.state.clock() - began >= SETTLED:
-                    late |= {run.id for run in self.state.runs.ended(began - DIED_LATELY)}
-                    settled = True
-                for run_id in sorted(late | self._posting.behind()):
-                    self._post_late(run_id)
-                for decision in self.state.drafts.pending(self.state.clock() - LATE):
-                    self._file_late(decision)
-            except FirstfaultError as trouble:
-                _LOG.warning("cannot look for what was left undone: %s", trouble.message)
+        late = {run.id for run in self.state.runs.unposted(self.state.clock() - LATE)}
+        if not self._settled and self.state.clock() - self._began >= SETTLED:
+            late |= {run.id for run in self.state.runs.ended(self._began - DIED_LATELY)}
+            self._settled = True
+        for run_id in sorted(late | self._posting.behind()):
+            self._post_late(run_id)
+        for decision in self.state.drafts.pending(self.state.clock() - LATE):
+            self._file_late(decision)
+        for decision in self.state.drafts.dropped():
+            self._approvals.clear(decision)
 
     def _post_late(self, run_id: str) -> None:
         run = self.state.runs.get(run_id)
-        if run is None or self._stopping.is_set() or not (run.told or run.status.active):
+        if run is None or self._late.stopping.is_set() or not (run.told or run.status.active):
             return  # one that is over, and not told, is the worker's
         try:
             if not self._run_messages.show(run_id):
@@ -303,13 +266,14 @@ class Bot:
         except (FirstfaultError, SlackClientError) as trouble:
             _LOG.error("%s: an approval is not archived: %s", decision.run, trouble, extra={"run": decision.run})
 
-    def _keep_tidy(self) -> None:
-        """Drop what is old, now and again."""
-        while not self._stopping.wait(TIDY_EVERY):
-            try:
-                self._files.remove(self.state.forget(KEPT))
-            except FirstfaultError as trouble:
-                _LOG.warning("nothing was tidied: %s", trouble.message)
+    def _forget_old(self) -> None:
+        self._files.remove(self.state.forget(KEPT))
+
+
+def _follow_rules(settings: Settings, identity: AuthorizeResult) -> FollowRules:
+    channel, teams = read_channels(settings.follow_channel)
+    quiet = read_quiet(settings.follow_quiet)
+    return FollowRules(identity.team_id or "", channel, settings.follow_posts, quiet, teams=teams)
 
 
 def _ids(text: str) -> frozenset[str]:

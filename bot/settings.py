@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from platformdirs import user_cache_path, user_data_path
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -112,7 +112,6 @@ class Settings(BaseSettings):
         description="key of the endpoint, if it wants one (or `OPENAI_API_KEY`); never shown",
     )
     model_timeout: float = Field(60, gt=0, le=3600, description="seconds that one request to the model may take")
-    model_calls: int = Field(4, ge=1, le=64, description="requests to the model at the same time")
 
     redact_addresses: bool = Field(
         default=False, description="take network addresses out of what the model sees, beside keys, e-mails and homes"
@@ -204,20 +203,11 @@ class Settings(BaseSettings):
     def _are_folders(cls, names: object) -> object:
         return _folders(names) if isinstance(names, str) else names
 
-    @field_validator("follow_quiet")
+    @field_validator("follow_quiet", "follow_channel")
     @classmethod
-    def _is_span(cls, span: str) -> str:
-        if span and _SPAN.fullmatch(span.strip()) is None:
-            raise ValueError("it is a span like 22:00-07:00")
-        return span
-
-    @field_validator("follow_channel")
-    @classmethod
-    def _has_one_for_all(cls, channels: str) -> str:
-        entries = [entry for entry in channels.split(",") if entry.strip()]
-        if entries and sum(":" not in entry for entry in entries) != 1:
-            raise ValueError("one channel is for all jobs, others have their team before them")
-        return channels
+    def _can_be_read(cls, text: str, info: ValidationInfo) -> str:
+        (read_quiet if info.field_name == "follow_quiet" else read_channels)(text)
+        return text
 
     @field_validator("metrics_token", "metrics_user", "metrics_password")
     @classmethod
@@ -242,6 +232,35 @@ def _folders(names: str) -> tuple[Path, ...]:
     return folders
 
 
+def read_channels(text: str) -> tuple[str, dict[str, str]]:
+    """The channel of all jobs, and those of teams by their names in small letters, of ``C0ALL, llm:C0LLM``.
+
+    Raises:
+        ValueError: no channel, or more than one, is for all jobs.
+    """
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    plain = [entry for entry in entries if ":" not in entry]
+    if entries and len(plain) != 1:
+        raise ValueError("one channel is for all jobs, others have their team before them")
+    named = (entry.rpartition(":") for entry in entries if ":" in entry)
+    return "".join(plain), {team.strip().casefold(): channel.strip() for team, _, channel in named}
+
+
+def read_quiet(text: str) -> tuple[int, int]:
+    """Minutes of the day of ``22:00-07:00``; (0, 0) for an empty text.
+
+    Raises:
+        ValueError: it is no such span.
+    """
+    if not text.strip():
+        return 0, 0
+    span = _SPAN.fullmatch(text.strip())
+    if span is None:
+        raise ValueError("it is a span like 22:00-07:00")
+    begin, begin_minute, end, end_minute = map(int, span.groups())
+    return begin * 60 + begin_minute, end * 60 + end_minute
+
+
 def in_bytes(size: str) -> int:
     """Bytes of a size such as 500MB, 2 GB or 1000000.
 
@@ -254,7 +273,7 @@ def in_bytes(size: str) -> int:
     return int(float(match[1]) * 1000 ** " KMGT".index(match[2].upper() or " "))
 
 
-_SPAN = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]-(?:[01][0-9]|2[0-3]):[0-5][0-9]")
+_SPAN = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])")
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ?([KMGT]?)B?", re.IGNORECASE)
 
 

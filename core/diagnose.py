@@ -8,6 +8,7 @@ from itertools import chain
 
 from core.answer.at_onset import with_onset
 from core.answer.build_diagnosis import as_told, present
+from core.answer.finding_lines import with_finding_lines
 from core.answer.findings import Findings
 from core.answer.verdict import decide
 from core.cache import ByteCache
@@ -130,8 +131,8 @@ def diagnose_parsed(
         leak=leak,
         mismatch=find_mismatch(parsed, candidates) or find_parted(parsed),  # beyond the paper: different collectives
     )
-    verdict = decide(found)  # scope and confidence, in code
-    verdict = with_onset(found, verdict)  # beyond the paper: what began to be said with a slowdown or a hang
+    verdict = with_onset(found, decide(found))  # scope and confidence, in code; what began with a slowdown or a hang
+    verdict = with_finding_lines(found, verdict)  # beyond the paper: where a finding shows of which nobody complains
     answer = present(as_read, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
     answer = with_network(answer, seen)
     return with_next_step(answer, found, verdict, earlier)  # beyond the paper: what to do about it (ByteRobust)

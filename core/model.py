@@ -107,7 +107,8 @@ class EventEvidence(Evidence):
     """A failure-indicating event. ``event`` is the template id, ``count`` how often it occurs in the job.
 
     ranks: which logged it, as far as lines tell. says: what it means, a clause; empty when nobody wrote that down.
-    unseen: no successful job logged it; None when there was none to compare with.
+    unseen: no successful job logged it; None when there was none to compare with. ordinary: well jobs log it too; what
+    numbers tell shows in it, as the time of a slow step.
     """
 
     event: str = ""
@@ -121,6 +122,12 @@ class EventEvidence(Evidence):
     ranks: tuple[int, ...] = ()
     says: str = ""
     unseen: bool | None = None
+    ordinary: bool = False
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether its own words are a direct trace of the fault, by which the fault is known again in another job."""
+        return self.role is Role.ROOT and not self.ordinary
 
 
 @dataclass(frozen=True, slots=True)

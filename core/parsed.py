@@ -131,7 +131,7 @@ def parse_job(
         table = reading.table(templates)
     telling = _telling(table.templates, remember)
     files = {file.name: file for file in job.logs}
-    table = settle_zones(hold(table, telling, remember), files, remember)
+    table = settle_zones(hold(table, telling, remember), files, job.manifest, remember)
     table = settle_last_words(table, remember)
     places = find_places(table, files, job.manifest)
     table = places.table

@@ -27,6 +27,7 @@ class Course(StrEnum):
     CUT_OFF = "a launcher could not report to the others"
     ASTRAY = "a process went to another address than the others"
     ALL = "all stood still"
+    SLOWED = "a process slowed the others down"
 
 
 class Activity(StrEnum):
@@ -36,6 +37,14 @@ class Activity(StrEnum):
     SAVE = "writing a checkpoint"
     EVALUATE = "evaluating"
     READ = "reading data"
+
+
+class SlowPart(StrEnum):
+    """What took the one longer that slowed the others down."""
+
+    DATA = "it took longer to read its data"
+    OWN = "its own work took longer"
+    REPORTED = "reports or a number of its own name it"  # of its own work and whatever else it does
 
 
 # Sentences of core/nodes (exits.py, stall.py, spatial.py, addresses.py) and core/dumps/dump_signs.py.
@@ -52,6 +61,25 @@ _SIGKILL = re.compile(r"ended with signal 9|SIGKILL")
 _KILLED = re.compile(r"\bKilled\b|SIGKILL|\bsignal:? 9\b|\bexit ?code:? -9\b")
 _SILENT = re.compile(r"went silent|fell silent")
 _STANDS = re.compile(r"stands? (?:alone )?in (\S+)")
+# Sentences of core/nodes (slow.py, rank_series.py, reported_slowest.py, rank_levels.py, gauges.py, onset.py) and
+# stack_rounds.py
+_SLOWED = re.compile(
+    r"slowed the others down|went from \S{1,40} to \S{1,40}, and no other"
+    r"|named? it as the slowest|are rated slower than|takes longer than that of all others"
+    r"|when the job (?:slowed down|became slow)|is late in \d+ of \d+ looks"
+)
+_WAITED = re.compile(r"the others waited|never came to")
+# Sentences of the same (by_what in slow.py, rank_series.py, reported_slowest.py, device_tables.py)
+_SLOW_PARTS = (
+    (SlowPart.DATA, re.compile(SlowPart.DATA)),
+    (SlowPart.REPORTED, re.compile(r"slowest ever since|, and no other|are rated slower than| of \S+ \d+ went from ")),
+    (SlowPart.OWN, re.compile(r"its own work (?:took|takes) longer")),
+)
+# Names of counters and of interfaces: Linux's drivers (rx_crc_errors_phy), InfiniBand (symbol_error, port_xmit_wait)
+_NETWORK = re.compile(
+    r"crc|symbol_err|retrans|port_(?:xmit|rcv)|discard|(?<![a-z])(?:rx|tx|roce|rdma|ib)_|(?<![a-z])link|[MG]b(?:/s|ps)",
+    re.IGNORECASE,
+)
 _REACHED = re.compile(r"never came to|last word of|went on to say|began|said “")
 _QUOTED = re.compile(r"“([^”]*)”")
 # What names in programs and messages are about, as frameworks and data pipelines call them; the more special first.
@@ -75,9 +103,18 @@ _ACTIVITIES = (
 
 
 def course_of(diagnosis: Diagnosis, finding: Finding) -> Course | None:
-    """What became of the process that the others waited for; None where a trace tells the fault, or nothing does."""
-    if finding not in (Finding.DIED, Finding.HUNG):
-        return None
+    """What became of the process that the others waited for; None where a trace tells the fault, or nothing does.
+
+    That a process slowed the others down is told beside a trace too: what it logs, a hot processor or a card on a slow
+    link, is one of many reasons for it.
+    """
+    if diagnosis.nodes and slowed_others(diagnosis):
+        return Course.SLOWED
+    return _of_one_that_died_or_hung(diagnosis, finding) if finding in (Finding.DIED, Finding.HUNG) else None
+
+
+def _of_one_that_died_or_hung(diagnosis: Diagnosis, finding: Finding) -> Course | None:
+    """What became of it where no trace tells: by what killed it, by the signs of the suspect, by its silence."""
     own = own_traces(diagnosis)
     killed = any(kind_of(event) in DEATHS and _was_killed(event) for event in own)
     if not diagnosis.nodes:
@@ -105,6 +142,26 @@ def activity_of(reasons: Sequence[str]) -> Activity | None:
         if stands:
             return None
     return None
+
+
+def slowed_others(diagnosis: Diagnosis) -> bool:
+    """Whether the suspect worked on and was slower than the others, by the headline or by what points to it most."""
+    cause = diagnosis.next.cause if diagnosis.next else ""
+    told = (cause, *(reason for suspect in diagnosis.nodes[:1] for reason in suspect.reasons[:1]))
+    if any(_SLOWED.search(text) for text in told):
+        return True
+    return headline_course(diagnosis) is Finding.SLOW and not _WAITED.search(cause)
+
+
+def slow_part_of(diagnosis: Diagnosis) -> SlowPart | None:
+    """What of its work took the suspect longer; None where nothing tells."""
+    text = f"{diagnosis.next.cause if diagnosis.next else ''} {diagnosis.headline}"
+    return next((part for part, sentence in _SLOW_PARTS if sentence.search(text)), None)
+
+
+def over_network(reasons: Sequence[str]) -> bool:
+    """Whether counters or lines of its network tell a suspect from the others."""
+    return any(_NETWORK.search(reason) for reason in reasons)
 
 
 def _by_signs(signs: str, cause: str) -> Course | None:

@@ -66,7 +66,7 @@ def pattern_of(
 
 def roots_of(diagnosis: Diagnosis) -> tuple[EventEvidence, ...]:
     """The direct traces of the fault."""
-    return tuple(event for event in diagnosis.events if event.role is Role.ROOT)
+    return tuple(event for event in diagnosis.events if event.is_trace)
 
 
 def category_of(diagnosis: Diagnosis) -> Category:
@@ -93,7 +93,7 @@ def _evidence(diagnosis: Diagnosis, names: Names) -> str:
 
     Such counts stand in every draft: in a library of one they made twice as many strangers look alike (docs/LOG.md).
     """
-    events = (event for event in diagnosis.events if event.role in (Role.ROOT, Role.PROPAGATED))
+    events = (event for event in diagnosis.events if event.is_trace or event.role is Role.PROPAGATED)
     sentences = (names.out_of(evidence.because) for evidence in (*diagnosis.nodes, *events))
     sentences_once = dict.fromkeys(_COUNTED.sub("", sentence) for sentence in sentences)
     return _short("\n".join(text for text in sentences_once if text), MAX_EVIDENCE)

@@ -57,7 +57,7 @@ def finding_of(diagnosis: Diagnosis) -> Finding:
         return Finding.DIED
     if diagnosis.nodes:
         return Finding.HUNG  # the others waited for a node, which went silent
-    stopped = diagnosis.scope is Scope.NONE or any(event.role is Role.ROOT for event in diagnosis.events)
+    stopped = diagnosis.scope is Scope.NONE or any(event.is_trace for event in diagnosis.events)
     return Finding.STOPPED if stopped else Finding.UNCLEAR
 
 
@@ -65,12 +65,12 @@ def headline_course(diagnosis: Diagnosis) -> Finding | None:
     """Whether it hung or was slow, by the headline."""
     if re.search(r"\bhung\b", diagnosis.headline):
         return Finding.HUNG
-    return Finding.SLOW if re.search(r"\bslow\b|\bslowed\b", diagnosis.headline) else None
+    return Finding.SLOW if re.search(r"\bslow(?:ed|er|est)?\b", diagnosis.headline) else None
 
 
 def own_traces(diagnosis: Diagnosis) -> Sequence[EventEvidence]:
     """The direct traces that are no stop from outside and nothing that such a stop makes processes say."""
-    roots = [event for event in diagnosis.events if event.role is Role.ROOT]
+    roots = [event for event in diagnosis.events if event.is_trace]
     return [event for event in roots if not _is_stop(_fact(event), event.says)]
 
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from faultlib.course import Course
 from faultlib.database import Database
 from faultlib.errors import LibraryUnavailable
 from faultlib.lexical import Lexicon, words_of
@@ -48,7 +49,11 @@ _LIKE = """
     WHERE texts MATCH ? AND p.status IN ('approved', 'superseded') {only} ORDER BY bm25(texts), e.pattern LIMIT ?
 """
 _SHARING = "AND e.number IN (SELECT number FROM keys WHERE clause = -1 AND word IN (SELECT value FROM json_each(?)))"
-_CORE = (Aspect.MEANS, Aspect.ABOUT, Aspect.WORDS, Aspect.RAISED, Aspect.SLOWER, Aspect.COURSE)
+_CORE = (
+    *(Aspect.MEANS, Aspect.ABOUT, Aspect.WORDS, Aspect.RAISED),
+    *(Aspect.RESOURCE, Aspect.SLOWER, Aspect.COURSE),
+)
+_STANDING = frozenset({Course.FROZEN.value, Course.SILENT.value})  # agree with each other (``faultlib.levels``)
 _ANYWHERE = ""  # the word of an event that has none of its own
 
 
@@ -153,4 +158,5 @@ def _core(pattern: Pattern) -> Iterator[str]:
     for trait in pattern.signature.traits:
         if trait.part in (Part.CAUSE, Part.SYMPTOM) and trait.aspect in _CORE:
             aspect = Aspect.MEANS if trait.aspect is Aspect.ABOUT else trait.aspect  # one meaning, however it was told
-            yield f"{aspect}: {trait.text}"
+            for text in _STANDING if trait.text in _STANDING else (trait.text,):
+                yield f"{aspect}: {text}"

@@ -88,6 +88,7 @@ class Aspect(StrEnum):
     WORDS = "words"  # those that tell what it means: its program's, without values
     RAISED = "raised"  # the class of an exception
     CODE = "code"  # the number or name of an error, where it is the fault: a signal, an Xid, an errno
+    RESOURCE = "resource"  # of a machine or cluster, which a trace names (``faultlib.resources``)
     SLOWER = "slower"  # which part of a step took longer
     COURSE = "course"  # what became of the process that the others waited for (``faultlib.course``)
     ACTIVITY = "activity"  # what it was doing

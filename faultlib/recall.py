@@ -69,6 +69,7 @@ def query_of(diagnosis: Diagnosis) -> Query:
         events=tuple(
             Shown(event.id, event.role, (event.template, *(line.text for line in event.lines)))
             for event in diagnosis.events
+            if not event.ordinary
         ),
         scope=diagnosis.scope,
         stage=diagnosis.stage,

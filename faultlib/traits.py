@@ -9,7 +9,7 @@ import re
 
 from core.facts import telling_words
 from core.model import Diagnosis, EventEvidence, Role, Scope, Stage
-from faultlib.course import Course, activity_of, course_of
+from faultlib.course import Course, activity_of, course_of, over_network, slow_part_of
 from faultlib.findings import (
     GUESSED,
     MESSENGERS,
@@ -24,6 +24,7 @@ from faultlib.findings import (
 from faultlib.meanings import by_course
 from faultlib.names import Names
 from faultlib.pattern import Aspect, Part, Trait
+from faultlib.resources import Resource, resource_of
 
 MAX_SIGNS, MAX_AFTER = 6, 4  # of one fault: more are told of no labelled job's first suspect
 _NO_CAUSE = frozenset({
@@ -31,6 +32,7 @@ _NO_CAUSE = frozenset({
     *("it was slow", "it hung", "the job was stopped from outside"),  # the finding says so
     "it ended as planned or was stopped from outside",
 })  # fmt: skip
+_STANDING = (Course.STUCK, Course.AGAIN, Course.FROZEN, Course.SILENT)
 _PASSED_ON = MESSENGERS | {"Exception", "RuntimeError"}  # exceptions of any fault
 # What masks leave in a template, for there the number is the fault (core/logs); and signals by their names.
 _CODE = re.compile(
@@ -58,16 +60,19 @@ class _Traits:
 def traits_of(diagnosis: Diagnosis) -> tuple[Trait, ...]:
     """All traits of a diagnosis, those of the core first; each once."""
     names, traits, finding = Names.of(diagnosis), _Traits(), finding_of(diagnosis)
-    roots = [event for event in diagnosis.events if event.role is Role.ROOT]
+    roots = [event for event in diagnosis.events if event.is_trace]
     own = list(own_traces(diagnosis))
     leads = next((event for event in own if tells_what_broke(event)), None)
     traits.add(Aspect.FINDING, finding.value, Part.CAUSE if finding is Finding.SAID else Part.SYMPTOM)
     if leads is not None:
         _add_trace(traits, leads, Part.CAUSE)
+    telling = (event for event in own if tells_what_broke(event))
+    named = (resource_of(event.template, kind_of(event)) for event in telling)
+    traits.add(Aspect.RESOURCE, next((resource for resource in named if resource), ""), Part.CAUSE)
     traits.add(Aspect.MEANS, by_course(diagnosis), Part.CAUSE if leads is None else Part.SUPPORT)
     _add_course(traits, diagnosis, finding)
     cause = diagnosis.next.cause if diagnosis.next else ""
-    if finding is Finding.SLOW:  # "it was slow: all ranks waited longer for each other"
+    if finding is Finding.SLOW and not diagnosis.nodes:  # "it was slow: all ranks waited longer for each other"
         cause, _, slower = cause.partition(": ")
         traits.add(Aspect.SLOWER, plain(slower), Part.SYMPTOM)
     if cause not in _NO_CAUSE and not by_course(diagnosis):
@@ -76,7 +81,9 @@ def traits_of(diagnosis: Diagnosis) -> tuple[Trait, ...]:
         traits.add(Aspect.MEANS, plain(names.out_of(cause)), part)
     first = Part.SYMPTOM if leads is None else Part.SUPPORT
     for event in roots:
-        _add_trace(traits, event, first if event in own or not own else Part.SUPPORT)
+        # who ended a job that stood still or was slow is no part of its fault
+        leading = event in own or finding is Finding.STOPPED
+        _add_trace(traits, event, first if leading else Part.SUPPORT)
     for reason in (diagnosis.nodes[0].reasons if diagnosis.nodes else ())[:MAX_SIGNS]:
         traits.add(Aspect.SIGN, plain(names.out_of(reason)), Part.SUPPORT)
     traits.add(Aspect.STAGE, "" if diagnosis.stage is Stage.UNKNOWN else diagnosis.stage.value, Part.SUPPORT)
@@ -90,8 +97,12 @@ def _add_course(traits: _Traits, diagnosis: Diagnosis, finding: Finding) -> None
     """What became of the process that the others waited for, and what it was doing."""
     course = course_of(diagnosis, finding)
     traits.add(Aspect.COURSE, course or "", Part.SYMPTOM)
-    if course in (Course.STUCK, Course.AGAIN):
-        traits.add(Aspect.ACTIVITY, activity_of(diagnosis.nodes[0].reasons) or "", Part.SYMPTOM)
+    reasons = diagnosis.nodes[0].reasons if diagnosis.nodes else ()
+    if course in _STANDING:
+        traits.add(Aspect.ACTIVITY, activity_of(reasons) or "", Part.SYMPTOM)
+    if course is Course.SLOWED:
+        traits.add(Aspect.SLOWER, slow_part_of(diagnosis) or "", Part.SYMPTOM)
+        traits.add(Aspect.RESOURCE, Resource.NETWORK if over_network(reasons) else "", Part.SUPPORT)
 
 
 def plain(sentence: str) -> str:

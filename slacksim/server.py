@@ -44,7 +44,7 @@ class Server:
         sockets = SocketMode(self.state, timing)
         delivery = Delivery(sockets, self.journal, self.faults, timing, clock)
         triggers, urls = Triggers(self.state, timing), ResponseUrls(self.state, timing)
-        self.team = Team(self.state, timing, delivery, sockets, triggers, urls)
+        self.team = Team(self.state, delivery, sockets, triggers, urls)
         self.people = People(self.team)
         self.clicks = Clicks(self.people)
         self._api = Api(self.team, self.journal, self.faults, Buckets(limits))

@@ -8,7 +8,6 @@ from slacksim import events
 from slacksim.blocks import MARKDOWN_TEXT, accepted
 from slacksim.delivery import Delivery
 from slacksim.errors import Refused
-from slacksim.limits import Timing
 from slacksim.short_lived import ResponseUrls, Triggers
 from slacksim.socket_mode import SocketMode
 from slacksim.state import State
@@ -24,7 +23,6 @@ class Team:
     """What methods and people share."""
 
     state: State
-    timing: Timing
     delivery: Delivery
     sockets: SocketMode
     triggers: Triggers

@@ -72,15 +72,26 @@ def assemble(
     readable, unread = _without_binaries(logs)
     if not readable and not dumps:
         raise NoLogs(f"Job {job_id} has no log files under {place}.", " ".join([*problems, *unread]) or _NO_LOGS_HINT)
+    (readable, more_logs), (dumps, more_dumps) = (
+        _at_most(limits.log_files, found, kind) for found, kind in ((readable, "log files"), (dumps, "dumps"))
+    )
     manifest, lies = read_manifest(job_id, next((file for file in visible if file.name == MANIFEST), None), limits)
     return Job(
         manifest=manifest,
         logs=tuple(log_file(file, limits, len(readable)) for file in readable),
         dumps=tuple(_unpacked(file, limits) for file in dumps),
         metrics=tuple(_unpacked(file, limits) for file in metrics),
-        problems=(*lies, *problems, *unread),
+        problems=(*lies, *problems, *unread, *more_logs, *more_dumps),
         flows=tuple(_unpacked(file, limits) for file in flows),
     )
+
+
+def _at_most(most: int, files: list[StoredFile], kind: str) -> tuple[list[StoredFile], list[str]]:
+    """So many of the files, evenly over their names, so that each node is heard; and the sentence."""
+    if len(files) <= most:
+        return files, []
+    kept = [files[place * len(files) // most] for place in range(most)]
+    return kept, [f"The job has {len(files):,} {kind}: {most:,} of them were read, evenly over their names."]
 
 
 def read_manifest(job_id: str, file: StoredFile | None, limits: Limits) -> tuple[Manifest, tuple[str, ...]]:

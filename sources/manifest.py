@@ -16,6 +16,7 @@ _MOST_RANKS = 1_000_000  # ten times the largest training job known; a lying num
 # Of nodes, and of what is told node by node: twice the nodes of the largest training job known (100,000 accelerators,
 # eight a node). A million names took minutes of comparing nodes that logged nothing.
 MOST_NODES = 1 << 15
+_LONGEST_NAME = 253  # of a machine (RFC 1035); each sentence and picture of an answer would hold the name again
 _MOST_NAMED_RANKS = 8 * MOST_NODES
 
 
@@ -119,7 +120,11 @@ class _Fields:
         return nodes[:MOST_NODES]
 
     def _first_names(self, value: Any) -> tuple[str, ...]:
-        return _texts(self._first("nodes", value) if isinstance(value, list) else value)
+        names = _texts(self._first("nodes", value) if isinstance(value, list) else value)
+        short = tuple(name for name in names if len(name) <= _LONGEST_NAME)
+        if len(short) < len(names):
+            self._problem(f"has nodes with names of more than {_LONGEST_NAME} characters: they were left out")
+        return short
 
     def _first(self, name: str, values: list[T]) -> list[T]:
         """As many of them as a job can have."""
@@ -155,9 +160,11 @@ class _Fields:
         bad: list[str] = []
         for node, value in self._first(name, list(values.items())):
             try:
+                if len(node) > _LONGEST_NAME:
+                    raise ValueError("is no name")
                 read_values[_printable(node)] = read(value)
             except ValueError:
-                bad.append(node)
+                bad.append(node[:_LONGEST_NAME])
         if bad:
             self._problem(f"has {name} that make no sense for {_some(bad)}: they were left out")
         return read_values

@@ -41,7 +41,7 @@ CORE_ROOMS = (
 )  # fmt: skip
 BOT_ROOMS = (
     "text", "setting_files", "outgoing", "settings", "fetch", "chat", "note", "ask", "report", "history", "state",
-    "library", "investigate", "slack", "jobs", "app", "commandline", "__main__",
+    "repeating_thread", "library", "investigate", "slack", "jobs", "app", "commandline", "__main__",
 )  # fmt: skip
 # Other programs read these names in the schemas of docs/: two documents may call a part alike.
 NAMED_IN_SCHEMAS = {"GroupDocument", "SkippedDocument"}

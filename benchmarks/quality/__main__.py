@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with labelled_jobs(options.jobs, options.truth) as (jobs, truth), blind_jobs() as blind:
         truths = read_truths(truth)
         chosen = [LabelledSet(name, jobs, _of_set(name, truths)) for name in options.set or SETS]
-        chosen += [blind] if options.blind else []
+        chosen += blind if options.blind else []
         chosen += [LabelledSet(name, place, read_truths(Path(labels))) for name, place, labels in options.also]
         chosen = [jobs_set for jobs_set in chosen if jobs_set.truths]
         if not chosen:
@@ -76,13 +76,16 @@ def labelled_jobs(jobs: str | None, truth: Path | None) -> Iterator[tuple[str, P
 
 
 @contextmanager
-def blind_jobs() -> Iterator[LabelledSet]:
-    """The jobs of the blind sets, unpacked for as long as they are measured."""
+def blind_jobs() -> Iterator[list[LabelledSet]]:
+    """The jobs of each blind set, unpacked for as long as they are measured; two sets may have the same ids."""
     with tempfile.TemporaryDirectory() as folder:
+        sets = []
         for archive in BLIND:
+            own = Path(folder, archive.name.partition(".")[0])
             with tarfile.open(archive) as packed:
-                unpack(packed, folder)
-        yield LabelledSet("blind", f"{folder}/jobs", read_truths(Path(folder, "truth")))
+                unpack(packed, own)
+            sets.append(LabelledSet(own.name, f"{own}/jobs", read_truths(own / "truth")))
+        yield sets
 
 
 def _measure(chosen: Sequence[LabelledSet], options: argparse.Namespace) -> int:

@@ -11,12 +11,13 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from types import MappingProxyType
 
 from benchmarks.quality.__main__ import LAB, OTHER, SETS, labelled_jobs
 from benchmarks.quality.recall_asked import ASKED, rows
 from benchmarks.quality.recall_calibration import bins_of, calibration_error, least_error
 from benchmarks.quality.recall_cases import RecallCase, read_cases
-from benchmarks.quality.recall_fit import HELD, blind_cases, teams_of
+from benchmarks.quality.recall_fit import HELD, Teams, blind_teams
 from benchmarks.quality.recall_likeness import CROSS_CHOSEN, SetTally, cosines_of, cross_chosen
 from benchmarks.quality.recall_taught import Ask, LibraryAnswer, Taught, in_all, joined, taught
 from benchmarks.quality.report import NoMarkers, write
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not any(case.kind for case in cases):
             print("None of these jobs failed and has a truth.", file=sys.stderr)
             return 2
-        text = report(cases, embedder, () if options.jobs else blind_cases())
+        text = report(cases, embedder, {} if options.jobs else blind_teams())
     except FirstfaultError as error:
         print(f"{error}\n{error.hint}", file=sys.stderr)
         return 2
@@ -73,7 +74,7 @@ def _write(text: str, documents: Iterable[Path]) -> int:
     return 0
 
 
-def report(cases: Sequence[RecallCase], embedder: Embedder, blind: Sequence[RecallCase] = ()) -> str:
+def report(cases: Sequence[RecallCase], embedder: Embedder, blind: Teams = MappingProxyType({})) -> str:
     """All tables as markdown; ``blind``: jobs of other teams, each with a library of its own."""
     failed = [case for case in cases if case.kind]
     healthy = [case for case in cases if not case.kind]
@@ -118,17 +119,14 @@ Counts = Mapping[str, Taught]  # by set
 Counting = Callable[[Sequence[RecallCase], Sequence[RecallCase], Ask], Taught]
 
 
-def counted(
-    counting: Counting, cases: Sequence[RecallCase], blind: Sequence[RecallCase], seeds: Sequence[Entry]
-) -> Counts:
+def counted(counting: Counting, cases: Sequence[RecallCase], blind: Teams, seeds: Sequence[Entry]) -> Counts:
     """Lab and other ask one library, as they always did; of the blind sets each author has one, as a team has."""
     ask, found = Asked(cases, seeds).ask, {}
     for name in SETS:
         chosen = [case for case in cases if case.set_name == name]
         if any(case.kind for case in chosen):
             found[name] = counting(cases, chosen, ask)
-    teams = {name: jobs for name, jobs in teams_of((), blind).items() if jobs} if blind else {}
-    of_team = {name: counting(jobs, jobs, Asked(jobs, seeds).ask) for name, jobs in teams.items()}
+    of_team = {name: counting(jobs, jobs, Asked(jobs, seeds).ask) for name, jobs in blind.items()}
     held = {name: counts for name, counts in of_team.items() if name in HELD}
     if of_team:
         found["blind, fitted"] = in_all(counts for name, counts in of_team.items() if name not in HELD)

@@ -13,7 +13,7 @@ from benchmarks.quality.__main__ import ROOT, set_of
 from benchmarks.quality.labels import HEALTHY, parse_truth
 from core.baseline import choose_baseline
 from core.cache import ByteCache
-from core.diagnose import diagnose
+from core.diagnose import diagnose_parsed
 from core.errors import FirstfaultError
 from core.job import Job
 from core.model import Diagnosis
@@ -110,10 +110,10 @@ def _entry(pattern: Pattern, job_id: str) -> Entry:
 
 
 def _look(job: Job, baseline: Sequence[Job], cache: ByteCache) -> Seen:
-    diagnosis = diagnose(job, baseline, cache=cache)
+    parsed = parse_job(job, baseline, cache=cache, workers=1, progress=None)
+    diagnosis = diagnose_parsed(parsed)
     pictures = replace(diagnosis.pictures, series=())  # a loss of NaN, which JSON cannot hold; nothing here draws
     diagnosis = replace(diagnosis, pictures=pictures)
-    parsed = parse_job(job, baseline, cache=cache, workers=1, progress=None)
     return Seen(diagnosis, find_occurrences(parsed), parsed.nodes if parsed.unit == "node" else ())
 
 

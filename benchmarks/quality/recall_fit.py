@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks.quality.__main__ import BLIND, LAB, OTHER, ROOT, blind_jobs, labelled_jobs
+from benchmarks.quality.__main__ import BLIND, LAB, OTHER, ROOT, labelled_jobs
 from benchmarks.quality.recall_calibration import Told, calibration_error, least_error
 from benchmarks.quality.recall_cases import RecallCase, read_cases
 from benchmarks.quality.recall_taught import cause_of, is_one_fault
+from benchmarks.unpack import unpack
 from bot.fetch.cache import FolderCache
 from faultlib.levels import Agreement, Backing, Level, agreement, backing, is_sure, read_score
 from faultlib.lexical import Lexicon
@@ -35,7 +36,7 @@ from sources.jobs import open_source
 
 DRAWN = 60  # libraries of each team
 PAST = (0.1, 0.25, 1.0)  # part of a team's jobs that it has seen before, in turn: what is frequent is known first
-HELD = ("other", "blind-g")  # sets that were not fitted
+HELD = ("other", *(f"blind-{name}" for name in "hijklmno"))  # sets on which nothing was chosen or fitted
 PULL = 0.5  # towards no weight at all (scikit-learn's C): of .2 to 4 the best by set, and the second by cause
 FOLDS = 5  # parts of the causes of which each is held out in turn
 FILE = ROOT / "faultlib" / "score.toml"
@@ -65,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with labelled_jobs(None, None) as (jobs, truth):
         origin = blake2b(LAB.read_bytes() + OTHER.read_bytes()).hexdigest()
         own = read_cases(open_source(jobs), origin, truth, FolderCache(CACHE))
-    teams = teams_of([case for case in own if case.set_name == "lab"], blind_cases())
+    teams = {"lab": [case for case in own if case.set_name == "lab"], **blind_teams()}
     answers = answers_of_teams({name: cases for name, cases in teams.items() if name not in HELD})
     text = as_text(answers, together(teams))
     sys.stdout.write(f"{text}\n{checked(answers)}")
@@ -74,25 +75,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def blind_cases() -> Sequence[RecallCase]:
-    """The jobs of the blind sets."""
-    origin = blake2b(b"".join(archive.read_bytes() for archive in BLIND)).hexdigest()
-    with blind_jobs() as blind:
-        truth = Path(blind.jobs).parent / "truth"
-        return read_cases(open_source(blind.jobs), origin, truth, FolderCache(CACHE))
+def blind_teams() -> Teams:
+    """The jobs of the blind sets by their authors: of the first set by the first letter of the id, a batch of one each.
 
-
-def teams_of(own: Sequence[RecallCase], blind: Sequence[RecallCase]) -> Teams:
-    """Jobs by their authors: of the first blind set by the first letter of the id, a batch of one author each."""
-    author: dict[str, str] = {}
+    Each set is read for itself, for authors give their jobs the same ids.
+    """
+    teams: dict[str, list[RecallCase]] = {}
     for archive in BLIND:
         name = archive.name.partition(".")[0]
-        with tarfile.open(archive) as packed:
-            ids = {Path(member).stem for member in packed.getnames() if member.startswith("truth/")}
-        author |= {job_id: f"{name}-{job_id[0]}" if name == "blind" else name for job_id in ids}
-    teams: dict[str, list[RecallCase]] = {"lab": list(own)}
-    for case in blind:
-        teams.setdefault(author[case.job_id], []).append(case)
+        with tempfile.TemporaryDirectory() as folder:
+            with tarfile.open(archive) as packed:
+                unpack(packed, folder)
+            origin = blake2b(archive.read_bytes()).hexdigest()
+            cases = read_cases(open_source(f"{folder}/jobs"), origin, Path(folder, "truth"), FolderCache(CACHE))
+        for case in cases:
+            teams.setdefault(f"{name}-{case.job_id[0]}" if name == "blind" else name, []).append(case)
     return teams
 
 

@@ -211,7 +211,7 @@ def _piece(subject: Subject, name: str) -> list[str]:
             return piece_lines(subject, event)
         says = _meaning(event)
         sentences = [
-            cited(f"{subject.sentence_of(event).rstrip('.')}.{says} {wording.ROLE[event.role].capitalize()}.", event.id)
+            cited(f"{subject.sentence_of(event).rstrip('.')}.{says} {wording.role_of(event).capitalize()}.", event.id)
         ]
         changed = argument_line(subject) if subject.diagnosis.scope is Scope.JOB and event is subject.leading else ""
         sentences += [*([changed] if changed else []), *behind(subject, event), *raw(event.lines, 2)]

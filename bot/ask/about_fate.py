@@ -121,7 +121,7 @@ def _asks_machine(question: Question) -> bool:
 
 def _killed(subject: Subject, unit: str, node: str) -> str:
     """What an event of the evidence says of its end."""
-    events = [event for event in subject.diagnosis.events if event.role is Role.ROOT and _is_of(event, unit, node)]
+    events = [event for event in subject.diagnosis.events if event.is_trace and _is_of(event, unit, node)]
     return wording.sentence(f"{events[0].says}.") if events and events[0].says else ""
 
 
@@ -134,7 +134,7 @@ def _place(subject: Subject, unit: str, node: str) -> str:
     place = next((suspect for suspect in subject.diagnosis.nodes if suspect.node in (unit, node)), None)
     if place is None:
         events = [event for event in subject.diagnosis.events if node in event.nodes and event.role is not Role.BENIGN]
-        text = f" It logged {events[0].id}: {wording.ROLE[events[0].role]}." if events else ""
+        text = f" It logged {events[0].id}: {wording.role_of(events[0])}." if events else ""
         first = subject.diagnosis.nodes[:1]
         lead = f"; the first suspect is {first[0].node}" if first else ""
         return cited(f"{node} is not suspected{lead}.{text}", *(event.id for event in events[:1]))

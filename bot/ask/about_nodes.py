@@ -72,7 +72,7 @@ def others(subject: Subject, question: Question) -> Lines:
     elif diagnosis.scope is Scope.NODE and blamed:
         no = "No: among" if yes_or_no(question) else "Among"
         sentences.append(cited(f"{no} the evidence only {who}{own}: no other node logged an error that counts.", "N1"))
-    shown = [event for event in loud if event.role is Role.ROOT or not set(event.nodes) <= blamed] or loud
+    shown = [event for event in loud if event.is_trace or not set(event.nodes) <= blamed] or loud
     sentences += [cited(_logged_by(subject, event), event.id) for event in shown[:4]]
     return sentences or [
         cited("No event of the evidence names nodes or ranks, so the logs do not tell who was affected.")
@@ -158,7 +158,7 @@ def _of_one(subject: Subject, unit: str) -> list[str]:
         late = _after(event, lead) if lead is not None else ""
         sentences.insert(
             0 if late and alone else 1,
-            cited(f"Of the evidence {share} {event.id}{late or f': {wording.ROLE[event.role]}'}.", event.id),
+            cited(f"Of the evidence {share} {event.id}{late or f': {wording.role_of(event)}'}.", event.id),
         )
     found = job_lookup.of_node(subject.parsed, unit)
     return [*sentences, cited(found.says), *quoted(found, 1)]
@@ -199,4 +199,4 @@ def _logged_by(subject: Subject, event: EventEvidence) -> str:
     quote = subject.about.quote(event)
     text = f"“{quote}”" if quote else lower(event.says or event.because)
     at = f", first at {clock(event.first_time)}" if event.first_time is not None else ""
-    return f"{who}{named} logged {text} {wording.times(event.count)}{at}: {wording.ROLE[event.role]}."
+    return f"{who}{named} logged {text} {wording.times(event.count)}{at}: {wording.role_of(event)}."

@@ -34,6 +34,7 @@ _IGNORED = {
     Role.TEARDOWN: "{id} is no cause: the launcher or the scheduler ends the job with it.",
     Role.BENIGN: "Yes, {id} looks bad and is harmless.",
 }
+_SHOWS = "{id} is an ordinary line, in which the finding shows; what caused it, its words do not tell."
 _CAUSE = {
     Role.ROOT: "Yes, {id} is the cause as far as the logs tell: a direct trace of the fault itself.",
     Role.PROPAGATED: "No, {id} is a consequence, no second fault: a healthy peer says that somebody died or timed out.",
@@ -131,16 +132,16 @@ def has_clock(question: Question) -> bool:
 def _of_event(subject: Subject, question: Question, event: EventEvidence) -> list[str]:
     says = _IGNORED if question.says("ignor", "matter", "harmless", "important", "relevant") else _CAUSE
     lead = subject.leading
-    first = says[event.role].format(id=event.id)
-    if says is _CAUSE and event.role is Role.ROOT and lead is not None and lead is not event:
+    first = (_SHOWS if event.ordinary else says[event.role]).format(id=event.id)
+    if says is _CAUSE and event.is_trace and lead is not None and lead is not event:
         first = f"{event.id} belongs to the fault, which {lead.id} tells first: {lower(subject.sentence_of(lead))}."
-    against = _grounds_of_event(subject, event) if event is not lead and event.role is Role.ROOT else []
+    against = _grounds_of_event(subject, event) if event is not lead and event.is_trace else []
     if against:  # what only looks like a direct trace: elsewhere, later, or got over
         first = f"No, as far as the logs tell: {'; '.join(against)}."
         failed = cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))
         return [cited(first, event.id), failed, cited(subject.sentence_of(event), event.id), *raw(event.lines, 1)]
     sentences = [cited(joined(first, _meaning(event)), event.id)]
-    if event.role is not Role.ROOT:
+    if not event.is_trace:
         ids = [lead.id] if lead and lead is not event else []
         sentences.append(cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *ids))
     return [*sentences, cited(subject.sentence_of(event), event.id), *raw(event.lines, 1)]
@@ -320,7 +321,7 @@ def _of_all(subject: Subject) -> list[str]:
     sentences = [f"{', '.join(benign)} can be ignored." if benign else "No shown event is called harmless."]
     if follow:
         sentences.append(f"{', '.join(follow)} only follow from the fault.")
-    if lead and lead.role is Role.ROOT:
+    if lead and lead.is_trace:
         sentences.append(f"Do not ignore {lead.id}: {lower(lead.says or lead.because)}.")
     return [cited(joined(*sentences)), cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}")]
 

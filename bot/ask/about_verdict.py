@@ -9,7 +9,7 @@ from bot.note.by_code import category_of
 from bot.note.claim import ClaimUse
 from bot.note.note import Category
 from bot.text import wording
-from core.model import Confidence, Role, Scope
+from core.model import Confidence, Scope
 
 _HEDGE = {Confidence.ESTABLISHED: "", Confidence.SUPPORTED: "Likely: ", Confidence.WEAK: "A hint, no more: "}
 _SIDE = {
@@ -46,7 +46,7 @@ def verdict(subject: Subject, _question: Question) -> Lines:
     if diagnosis.scope is Scope.JOB and (changed := argument_line(subject)):
         sentences.append(changed)
     if subject.leading:
-        roots = [event for event in diagnosis.events if event.role is Role.ROOT and event is not subject.leading]
+        roots = [event for event in diagnosis.events if event.is_trace and event is not subject.leading]
         sentences += raw(roots[0].lines[-1:] if roots and sure else subject.leading.lines, 1)
     if diagnosis.next:
         sentences.append(cited(f"Next: {wording.next_line(diagnosis.next)}"))
@@ -117,7 +117,7 @@ def missing(subject: Subject, _question: Question) -> Lines:
         gaps.append("There are no stack dumps, which would tell where the processes stood.")
     first = f"Missing: {joined(*gaps[:3])}" if gaps else "Nothing that was promised is missing: all logs were read."
     sentences = [cited(first)]
-    if diagnosis.scope is Scope.UNKNOWN or not any(event.role is Role.ROOT for event in diagnosis.events):
+    if diagnosis.scope is Scope.UNKNOWN or not any(event.is_trace for event in diagnosis.events):
         sentences.append(cited("No line tells why: there is no direct trace of the fault in these logs."))
     checks = claims.of(ClaimUse.CHECK)[:2]
     if checks:

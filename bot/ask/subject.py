@@ -83,7 +83,7 @@ class Subject:
     def leading(self) -> EventEvidence | None:
         """The direct trace that is shown first, else the first event that is not harmless."""
         events = [event for event in self.diagnosis.events if event.role is not Role.BENIGN]
-        return next((event for event in events if event.role is Role.ROOT), events[0] if events else None)
+        return next((event for event in events if event.is_trace), events[0] if events else None)
 
     @cached_property
     def home(self) -> dict[int, str]:

@@ -47,7 +47,6 @@ class ModelTrouble(StrEnum):
 
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed out"
-    BUSY = "busy"  # too many of our own calls are waiting
     RATE_LIMITED = "rate limited"
     WRONG_KEY = "wrong key"
     NOT_FOUND = "not found"  # the model, or the address

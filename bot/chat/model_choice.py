@@ -1,6 +1,5 @@
 """Which language model the settings name; none is an answer too."""
 
-from bot.chat.call_limit import gate_of_this_process
 from bot.chat.model import ChatModel
 from bot.fetch.cache import FolderCache
 from bot.settings import Settings
@@ -29,7 +28,6 @@ def model_from(settings: Settings) -> ChatModel | None:
     return OpenAIModel(
         settings.model,
         url,
-        gate=gate_of_this_process(settings.model_calls),
         key=key,
         timeout=settings.model_timeout,
         cache=FolderCache(settings.cache),

@@ -19,7 +19,6 @@ import openai
 from pydantic import BaseModel
 
 from bot.chat.bounds import BoundedClient, too_slow
-from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import Dialect, DialectMemory, JsonMode
 from bot.chat.endpoint_json import EndpointAnswer, read_answer, strict_schema
 from bot.chat.extract import json_object, visible
@@ -56,7 +55,6 @@ class OpenAIModel:
         name: str,
         url: str,
         *,
-        gate: CallLimit,
         key: str = "",
         timeout: float = TIMEOUT_SECONDS,
         retries: int = RETRIES,
@@ -67,14 +65,12 @@ class OpenAIModel:
         Args:
             name: of the model, as the endpoint knows it.
             url: of the endpoint, up to and with its version: http://localhost:8000/v1.
-            gate: limits the calls of all models together.
             key: sent as a bearer token.
             timeout: seconds for one request, from its first byte to the last of the answer.
             retries: how often a request is sent again after a failure that may pass; slowness is none.
             cache: remembers for the next process what the endpoint understands.
         """
         self.name = name
-        self._gate = gate
         self._key = key
         self._timeout = timeout
         self._memory = DialectMemory(url, name, cache=cache)
@@ -103,8 +99,7 @@ class OpenAIModel:
         max_tokens: int,
     ) -> ModelReply:
         """Ask the endpoint, as ``ChatModel`` says."""
-        with self._gate.turn():
-            return self._descend(_Question(tuple(messages), schema, max_tokens))
+        return self._descend(_Question(tuple(messages), schema, max_tokens))
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,7 +1,6 @@
 """What the commands do once their words are understood; loaded by ``bot.commandline.cli`` only when a command runs."""
 
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -62,7 +61,7 @@ def diagnose(request: Request, *, json: bool, files: Files, use_model: bool, ver
             sys.stdout.write(to_json(to_contract(answer.diagnosis, answer.known, answer.note)))
         else:
             sys.stdout.write(as_text(answer, version))
-    return reader.exit_code or _verdict(answer)
+    return reader.exit_code or (INCONCLUSIVE if answer.diagnosis.scope is Scope.UNKNOWN else DIAGNOSED)
 
 
 def ask(request: Request, question: str, *, json: bool) -> int:
@@ -88,7 +87,7 @@ def events(request: Request, *, jsonl: bool) -> int:
     names = [log.name for log in job.logs]
     blocks = as_jsonl(every) if jsonl else as_table(every, names, job.manifest.nodes, width=width)
     with patient_reader() as reader:
-        _write_blocks(blocks)
+        sys.stdout.writelines(blocks)
     return reader.exit_code
 
 
@@ -121,12 +120,3 @@ def _reply_json(reply: Reply) -> str:
         "refused": list(reply.refused),
     }
     return as_json(fields)
-
-
-def _verdict(answer: Answer) -> int:
-    return INCONCLUSIVE if answer.diagnosis.scope is Scope.UNKNOWN else DIAGNOSED
-
-
-def _write_blocks(blocks: Iterable[str]) -> None:
-    for block in blocks:
-        sys.stdout.write(block)

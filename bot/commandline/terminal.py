@@ -172,8 +172,7 @@ class _Page:
             yield Text()
         yield from self._left_out(rest, "event")
         if benign:
-            verb = "event looks bad but is" if len(benign) == 1 else "events look bad but are"
-            yield from self._indented(Text(f"{len(benign):,} {verb} benign: {wording.names(benign, 6)}", "dim"))
+            yield from self._indented(Text(wording.benign(benign), "dim"))
 
     def _event(self, event: EventEvidence, clock: str) -> Iterator[Text]:
         """A root event in full, the others in short."""

@@ -1,14 +1,13 @@
 """The child process: does one task of the table, speaks over a pipe, and dies with whoever started it.
 
-Started as ``python -m bot.jobs.child`` by ``bot.jobs.child_process``. Its standard input brings one order and then
-stays open: when it closes, the worker is gone, and so is the child, whatever it is doing. A function that is named on
-its command line is called before the order is read: it loads what takes long.
+Started as ``python -m bot.jobs.child`` by ``bot.jobs.child_process``. Its standard input brings one order, to a
+task that follows jobs more of them, and stays open: when it closes, the worker is gone, and so is the child, whatever
+it is doing. A function that is named on its command line is called before the order: it loads what takes long.
 """
 
 import contextlib
 import importlib
 import os
-import resource
 import signal
 import sys
 import tempfile
@@ -17,11 +16,13 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from queue import Queue
 from typing import Any, BinaryIO
 
 from bot.jobs.messages import (
     AnswerMessage,
     AnyMessage,
+    BadMessage,
     ChildOrder,
     FailureMessage,
     Message,
@@ -40,7 +41,7 @@ _EXPENDABLE = "500"  # of 1000: when memory runs out, the kernel ends the child 
 
 def main() -> None:
     """Do the task that standard input names."""
-    orders, output = pipes()
+    orders, output = _pipes()
     _be_modest()
     for loading in sys.argv[1:]:
         _function(loading)()
@@ -50,7 +51,7 @@ def main() -> None:
     order = of_line(line)
     if not isinstance(order, ChildOrder):
         raise TypeError("a child is told what to do first")
-    threading.Thread(target=_die_with_parent, args=(orders,), daemon=True).start()
+    threading.Thread(target=_hear, args=(orders, output), daemon=True).start()
     _keep_to(order)
     output.say(_outcome(order, output))
 
@@ -59,6 +60,7 @@ class PipeOutput:
     """Speaks to the bot, from any thread; about one step at most five times a second."""
 
     def __init__(self, pipe: int) -> None:
+        self.orders: Queue[AnyMessage] = Queue()  # what came after the first one
         self._pipe = pipe  # a bare number: nothing closes it before the process ends, so its end is the process' end
         self._lock = threading.Lock()
         self._step = ""
@@ -110,7 +112,7 @@ def _function(target: str) -> Callable[..., Any]:
     return found
 
 
-def pipes() -> tuple[BinaryIO, PipeOutput]:
+def _pipes() -> tuple[BinaryIO, PipeOutput]:
     """Pipes that no library and no grandchild can write to: what they print goes to standard error."""
     orders, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -125,16 +127,16 @@ def _be_modest() -> None:
 
 
 def _keep_to(order: ChildOrder) -> None:
-    """Memory and temporary files as the order allows them."""
+    """Temporary files where the order wants them."""
     if order.temporary:
         os.environ["TMPDIR"], tempfile.tempdir = order.temporary, None
-    if order.memory_bytes is not None:
-        # data and not address space: compiled kernels and model runtimes reserve far more than they use
-        resource.setrlimit(resource.RLIMIT_DATA, (order.memory_bytes, order.memory_bytes))
 
 
-def _die_with_parent(orders: BinaryIO) -> None:
-    orders.read()
+def _hear(orders: BinaryIO, output: PipeOutput) -> None:
+    """Pass on further orders; when nobody is there to give any, nobody wants this work."""
+    with contextlib.suppress(BadMessage):
+        for line in orders:
+            output.orders.put(of_line(line))
     _die()
 
 

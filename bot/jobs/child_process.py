@@ -17,10 +17,21 @@ from pathlib import Path
 from typing import IO, Self, cast
 
 import bot
-from bot.jobs.messages import MAX_LINE, BadMessage, ChildOrder, Message, ProgressMessage, is_last, of_line, to_line
+from bot.jobs.messages import (
+    MAX_LINE,
+    BadMessage,
+    ChildOrder,
+    Message,
+    ProgressMessage,
+    WatchOrder,
+    is_last,
+    of_line,
+    to_line,
+)
 from bot.text.harmless import harmless
 
 LAST_LINES, LINE_LENGTH = 30, 400  # of standard error, kept for our log
+MOST_WAITING = 10_000  # messages that nobody took; a process that floods us is ended
 EXIT_SECONDS = 2.0  # from the last word to the end; an interpreter with all our packages needs about 0.1
 # A process that reads hostile logs has no business with these.
 _SECRETS = ("SLACK_", "FIRSTFAULT_SLACK_", "FIRSTFAULT_WEBHOOK", "FIRSTFAULT_ALERTS_TOKEN")
@@ -32,7 +43,7 @@ class ChildProcess:
     def __init__(
         self, order: ChildOrder | None, *, temporary: Path, environment: Mapping[str, str], loading: str = ""
     ) -> None:
-        """order: None for one that is held ready, and is given it later. loading: what it calls before the order."""
+        """order: None for one that is given it later. loading: what it calls before the order."""
         self._messages: deque[Message] = deque()
         self._ended = False
         self._changed = threading.Condition()
@@ -63,7 +74,9 @@ class ChildProcess:
 
     def messages(self) -> Iterator[Message]:
         """Give the order, and hear everything until the end; of progress that nobody took in time only the newest."""
-        self._give_order()
+        if self.order is None:
+            raise LookupError("a child without an order has nothing to say")
+        self.say(self.order)
         patience = None
         while True:
             with self._changed:
@@ -74,6 +87,19 @@ class ChildProcess:
             if is_last(message):
                 patience = EXIT_SECONDS
             yield message
+
+    def say(self, order: ChildOrder | WatchOrder) -> None:
+        """Give it an order; one that is dead hears nothing, and its messages end at once."""
+        with contextlib.suppress(BrokenPipeError):
+            self._orders.write(to_line(order))
+            self._orders.flush()
+
+    def news(self) -> list[Message]:
+        """What it has said since the last look, for who does not wait for it."""
+        with self._changed:
+            found = list(self._messages)
+            self._messages.clear()
+        return found
 
     def alive(self) -> bool:
         """Whether it runs."""
@@ -103,6 +129,9 @@ class ChildProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
         """The messages have ended because the child has (then a kill finds only grandchildren), or it has to."""
         self.kill()
         with self._killing:
@@ -115,19 +144,12 @@ class ChildProcess:
         with contextlib.suppress(BrokenPipeError):
             self._orders.close()
 
-    def _give_order(self) -> None:
-        if self.order is None:
-            raise LookupError("a child without an order has nothing to say")
-        with contextlib.suppress(BrokenPipeError):  # it is dead already: the messages end at once
-            self._orders.write(to_line(self.order))
-            self._orders.flush()
-
     def _read(self, pipe: IO[bytes]) -> None:
         while line := pipe.readline(MAX_LINE):
             try:
                 message = of_line(line)
-                if not isinstance(message, Message):
-                    raise BadMessage("it is no answer to an order")
+                if not isinstance(message, Message) or len(self._messages) >= MOST_WAITING:
+                    raise BadMessage("it is no answer to an order, or nobody takes any more")
             except BadMessage as error:
                 self._last_lines.append(f"(worker: {error})")
                 self.kill()

@@ -13,8 +13,6 @@ from bot.state.small_values import Status
 from bot.text import wording
 from core.model import Confidence, Diagnosis, Scope, Skipped
 
-_NOUNS = {Task.DIAGNOSE: "diagnosis", Task.HISTORY: "history"}
-
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
@@ -91,7 +89,7 @@ class Diagnoses(Work):
 
     def _end(self, run: Run, lease: Lease, heard: _Heard, process: ChildProcess) -> None:
         """What it comes to, in the order of what counts most."""
-        what = f"The {_NOUNS[run.task]} of {run.job}"
+        what = f"The {run.task.noun} of {run.job}"
         if lease.why is EndReason.LOST:
             return
         if heard.complete:

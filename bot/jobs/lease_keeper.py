@@ -74,7 +74,6 @@ class LeaseKeeper:
         self._cancelled = cancelled
         self._leases: dict[str, Lease] = {}
         self._lock = threading.Lock()
-        self.last_look = time.monotonic()
 
     @contextmanager
     def hold(self, row_id: str, leases: Leases) -> Iterator[Lease]:
@@ -102,7 +101,6 @@ class LeaseKeeper:
 
     def look(self) -> None:
         """One round; a state that does not answer ends nothing before the leases have run out."""
-        self.last_look = time.monotonic()
         leases = self.leases()
         try:
             cancelled = self._cancelled([lease.id for lease in leases]) if leases else frozenset()

@@ -69,15 +69,19 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowJobs:
+    """To the child: follow jobs as ``WatchOrder`` after ``WatchOrder`` names them, until nobody orders any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChildOrder:
-    """To the child: what to do (``package.module:function``), with how much memory (None: with what there is).
+    """To the child: what to do (``package.module:function``).
 
     temporary: the folder of its temporary files; empty: that with which it was started.
     """
 
     target: str
-    body: Diagnose | TellHistory | Ask | Draw | Embed
-    memory_bytes: int | None = None
+    body: Diagnose | TellHistory | Ask | Draw | Embed | FollowJobs
     temporary: str = ""
 
 
@@ -116,7 +120,7 @@ class FailureMessage:
 
 @dataclass(frozen=True, slots=True)
 class WatchOrder:
-    """To the process that follows jobs: follow one, or leave it."""
+    """To a child that follows jobs: follow one, or leave it."""
 
     do: Literal["watch", "leave"]
     watch: str
@@ -125,7 +129,7 @@ class WatchOrder:
 
 @dataclass(frozen=True, slots=True)
 class FindingMessage:
-    """From the process that follows jobs: a finding; ``line`` is the raw log line that says so."""
+    """From a child that follows jobs: a finding; ``line`` is the raw log line that says so."""
 
     watch: str
     kind: LiveKind
@@ -153,13 +157,14 @@ class TroubleMessage:
     message: str
 
 
-Message = ProgressMessage | AnswerMessage | ReplyMessage | FailureMessage
-WatchMessage = FindingMessage | LinesMessage | TroubleMessage
-AnyMessage = ChildOrder | WatchOrder | Message | WatchMessage
+Message = (
+    ProgressMessage | AnswerMessage | ReplyMessage | FailureMessage | FindingMessage | LinesMessage | TroubleMessage
+)
+AnyMessage = ChildOrder | WatchOrder | Message
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        *(ChildOrder, Diagnose, TellHistory, Ask, Draw, Embed),
+        *(ChildOrder, Diagnose, TellHistory, Ask, Draw, Embed, FollowJobs),
         *(ProgressMessage, AnswerMessage, ReplyMessage, FailureMessage),
         *(WatchOrder, FindingMessage, LinesMessage, TroubleMessage),
     )
@@ -172,7 +177,7 @@ class BadMessage(ValueError):
 
 def is_last(message: Message) -> bool:
     """Whether nothing comes after it."""
-    return not isinstance(message, ProgressMessage) and not (isinstance(message, AnswerMessage) and not message.final)
+    return isinstance(message, ReplyMessage | FailureMessage) or (isinstance(message, AnswerMessage) and message.final)
 
 
 def to_line(message: AnyMessage) -> bytes:

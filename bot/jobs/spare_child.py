@@ -42,7 +42,8 @@ class SpareChild:
         if process is not None and process.alive():
             process.order = order
             return process
-        _end(process)
+        if process is not None:
+            process.end()
         return None
 
     def stop(self) -> None:
@@ -50,11 +51,5 @@ class SpareChild:
         with self._lock:
             self._stopped = True
             process, self._process = self._process, None
-        _end(process)
-
-
-def _end(process: ChildProcess | None) -> None:
-    """End a process that is held ready, where there is one."""
-    if process is not None:
-        with process:
-            pass
+        if process is not None:
+            process.end()

@@ -20,8 +20,11 @@ if TYPE_CHECKING:  # numpy
     from core.history.history import History
 
 LOAD = "load"  # not done for anybody: it makes a child ready for the others
+FOLLOW = "follow"
 _NAMES = ("diagnose", "history", "draw", "ask", "embed", LOAD)
-TASKS: Mapping[str, str] = MappingProxyType({name: f"bot.jobs.tasks:{name}" for name in _NAMES})
+TASKS: Mapping[str, str] = MappingProxyType(
+    {name: f"bot.jobs.tasks:{name}" for name in _NAMES} | {FOLLOW: "bot.jobs.job_followers:follow"}
+)
 UNHURRIED = 10  # niceness of what nobody waits for
 REPORT, SHEETS, PLOT = "report.html", "report.pdf", "plot.png"
 

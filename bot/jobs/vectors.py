@@ -13,6 +13,7 @@ from pathlib import Path
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.messages import ChildOrder, Embed, FailureMessage, ReplyMessage
 from bot.jobs.tasks import TASKS
+from bot.repeating_thread import RepeatingThread
 
 TASK = "embed"
 LEAVING_SECONDS = 5.0  # for a child that was killed
@@ -29,41 +30,18 @@ class Vectors:
         """environment: of the child; None: this process' own. tasks: as for the worker."""
         self._environment = os.environ if environment is None else environment
         self._tasks = tasks
-        self._news = threading.Event()
-        self._stopping = threading.Event()
         self._lock = threading.Lock()
         self._process: ChildProcess | None = None
-        self._thread = threading.Thread(target=self._serve, name="vectors", daemon=True)
-
-    def start(self) -> None:
-        """Begin with what is missing now; returns at once."""
-        self._news.set()
-        self._thread.start()
-
-    def wake(self) -> None:
-        """A pattern has changed."""
-        self._news.set()
+        # woken when a pattern has changed; OSError: no process, no room for its temporary files
+        self.thread = RepeatingThread("vectors", self._make, every=None, known=(OSError,))
 
     def stop(self) -> None:
         """End the thread, and the child with it."""
         with self._lock:
-            self._stopping.set()
+            self.thread.stopping.set()
             if self._process:
                 self._process.kill()
-        self._news.set()
-        if self._thread.is_alive():
-            self._thread.join(LEAVING_SECONDS)
-
-    def _serve(self) -> None:
-        while True:
-            self._news.wait()
-            self._news.clear()
-            if self._stopping.is_set():
-                return
-            try:
-                self._make()
-            except OSError as trouble:  # no process, no room for its temporary files
-                _LOG.warning("no vectors are made: %s", trouble)
+        self.thread.stop(LEAVING_SECONDS)
 
     def _make(self) -> None:
         with tempfile.TemporaryDirectory(prefix="firstfault-", ignore_cleanup_errors=True) as temporary:
@@ -73,13 +51,13 @@ class Vectors:
                 self._hold(process)
                 finished = self._listen(process)
                 self._hold(None)
-        if not finished and not self._stopping.is_set():
+        if not finished and not self.thread.stopping.is_set():
             _LOG.warning("the vectors' child ended: %s\n%s", process.how_it_ended(), process.last_lines())
 
     def _hold(self, process: ChildProcess | None) -> None:
         with self._lock:
             self._process = process
-            if process and self._stopping.is_set():
+            if process and self.thread.stopping.is_set():
                 process.kill()
 
     def _listen(self, process: ChildProcess) -> bool:

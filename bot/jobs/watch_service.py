@@ -7,7 +7,6 @@ again goes on where another died, and a process that died is started again.
 import logging
 import os
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,8 +14,19 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from bot.jobs.messages import FindingMessage, LinesMessage, TroubleMessage, WatchMessage, WatchOrder
-from bot.jobs.watch_process import WatchProcess
+from bot.jobs.child_process import ChildProcess
+from bot.jobs.messages import (
+    ChildOrder,
+    FailureMessage,
+    FindingMessage,
+    FollowJobs,
+    LinesMessage,
+    Message,
+    TroubleMessage,
+    WatchOrder,
+)
+from bot.jobs.tasks import FOLLOW, TASKS
+from bot.repeating_thread import RepeatingThread
 from bot.state.errors import StateUnavailable
 from bot.state.runs import Run
 from bot.state.small_values import Status, new_id
@@ -27,7 +37,6 @@ from core.live.findings import LiveKind
 LOOK_SECONDS = 0.5  # seconds between two looks at what the process tells; people wait minutes for an alarm
 AGAIN_SECONDS = 10.0  # before a process that died is started again, and after trouble with the state
 QUIET = timedelta(hours=24)  # without a line, after which a job is not watched any more
-LEAVING_SECONDS = 5.0  # for the thread, of which a look takes half a second and a post three
 HEALTHY_SECONDS = 60.0  # several looks, with Slack asking for pauses (bot/slack/posting.py, PATIENCE) in each
 QUIET_ENDED, TROUBLE_ENDED = "quiet", "trouble"
 _LOG = logging.getLogger(__name__)
@@ -47,7 +56,7 @@ class Announcer(Protocol):
 
 
 class WatchService:
-    """``start`` it with the bot, ``stop`` it before the state is closed."""
+    """Start ``thread`` with the bot, stop it before the state is closed; no process runs while nothing is watched."""
 
     def __init__(
         self,
@@ -65,52 +74,21 @@ class WatchService:
         self._wake_worker = wake
         self._quiet = quiet
         self._owner = new_id("k")
-        self._process: WatchProcess | None = None
+        self._process: ChildProcess | None = None
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None  # of the process
         self._followed: set[str] = set()
         self._settled: set[str] = set()  # watches whose job is over and has said all
         self._not_before = 0.0
-        self._looked = time.monotonic()
-        self._news, self._stopping = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._serve, name="watches", daemon=True)
+        self.thread = RepeatingThread(
+            "watches",
+            self._look,
+            every=LOOK_SECONDS,
+            healthy_for=HEALTHY_SECONDS,
+            pause=AGAIN_SECONDS,
+            at_end=self._leave,
+        )
 
-    def start(self) -> None:
-        """Begin; returns at once. No process is started while nothing is watched."""
-        self._thread.start()
-
-    def wake(self) -> None:
-        """Something is to be watched, or is not any more."""
-        self._news.set()
-
-    def healthy(self) -> bool:
-        """Whether the thread lives and has looked lately."""
-        return self._thread.is_alive() and time.monotonic() - self._looked < HEALTHY_SECONDS
-
-    def stop(self) -> None:
-        """End, and the process with it; another bot may go on."""
-        self._stopping.set()
-        self._news.set()
-        if self._thread.is_alive():
-            self._thread.join(LEAVING_SECONDS)
-
-    def _serve(self) -> None:
-        """The life of the thread. The broad except is the worker's: it outlives every error."""
-        with tempfile.TemporaryDirectory(prefix="firstfault-", ignore_cleanup_errors=True) as temporary:
-            while not self._stopping.is_set():
-                try:
-                    self._look(Path(temporary))
-                except StateUnavailable as trouble:
-                    _LOG.error("%s %s", trouble.message, trouble.hint)
-                    self._stopping.wait(AGAIN_SECONDS)
-                except Exception:  # noqa: BLE001 the worker's boundary
-                    _LOG.exception("the watch service met an unknown error (%s)", new_id("e"))
-                    self._stopping.wait(AGAIN_SECONDS)
-                self._looked = time.monotonic()
-                self._news.wait(LOOK_SECONDS)
-                self._news.clear()
-            self._end_process()
-        self._resign()
-
-    def _look(self, temporary: Path) -> None:
+    def _look(self) -> None:
         """One look at all watches: what is new is watched, what ended is not."""
         watches = self._state.watches.open()
         if not (watches or self._process or self._state.watches.untold()):
@@ -118,15 +96,15 @@ class WatchService:
         if not self._state.watches.keep(self._owner):
             self._end_process()
             return
-        for message in self._process.messages() if self._process else ():
+        for message in self._process.news() if self._process else ():
             self._hear(message)
         for watch_id in sorted(self._settled):
             self._over(watch_id)
         self._end_quiet(watches)
-        self._follow({watch.id: watch for watch in self._state.watches.open()}, temporary)
+        self._follow({watch.id: watch for watch in self._state.watches.open()})
         self._tell()
 
-    def _hear(self, message: WatchMessage) -> None:
+    def _hear(self, message: Message) -> None:
         """Store what the process tells."""
         match message:
             case FindingMessage():
@@ -138,6 +116,8 @@ class WatchService:
             case TroubleMessage(watch_id, reason):
                 if self._state.watches.end(watch_id, TROUBLE_ENDED):
                     _LOG.warning("%s: not followed any more: %s", watch_id, reason)
+            case FailureMessage(failure, trace):
+                _LOG.error("jobs cannot be followed: %s %s\n%s", failure.message, failure.hint, trace)
 
     def _found(self, found: FindingMessage) -> None:
         place = f"{found.file}:{found.number}" if found.number else found.file
@@ -170,11 +150,12 @@ class WatchService:
             if self._state.clock() - watch.heard_at > self._quiet and self._state.watches.end(watch.id, QUIET_ENDED):
                 _LOG.info("%s: no line for too long, not watched any more", watch.id)
 
-    def _follow(self, watches: Mapping[str, Watch], temporary: Path) -> None:
+    def _follow(self, watches: Mapping[str, Watch]) -> None:
         """Let the process follow what is watched, and nothing else."""
-        if self._process is not None and not self._process.alive():
-            _LOG.warning("the process that follows jobs died, it starts again in %.0f s", AGAIN_SECONDS)
+        if (dead := self._process) is not None and not dead.alive():
             self._end_process()
+            how, words = dead.how_it_ended(), dead.last_lines()
+            _LOG.warning("the process that follows jobs ended (%s), another in %.0f s\n%s", how, AGAIN_SECONDS, words)
             self._not_before = time.monotonic() + AGAIN_SECONDS
         if not watches:
             self._end_process()
@@ -182,17 +163,19 @@ class WatchService:
         if self._process is None:
             if time.monotonic() < self._not_before:
                 return
-            self._process = WatchProcess(temporary=temporary, environment=self._environment)
+            self._temporary = tempfile.TemporaryDirectory(prefix="firstfault-", ignore_cleanup_errors=True)
+            self._process = ChildProcess(None, temporary=Path(self._temporary.name), environment=self._environment)
+            self._process.say(ChildOrder(TASKS[FOLLOW], FollowJobs()))
         for watch_id in sorted(self._followed - watches.keys()):
-            self._process.order(WatchOrder("leave", watch_id))
+            self._process.say(WatchOrder("leave", watch_id))
         for watch_id in sorted(watches.keys() - self._followed):
-            self._process.order(WatchOrder("watch", watch_id, watches[watch_id].job))
+            self._process.say(WatchOrder("watch", watch_id, watches[watch_id].job))
         self._followed = set(watches)
 
     def _tell(self) -> None:
         waiting: set[str] = set()
         for watch, finding in self._state.watches.untold():
-            if self._stopping.is_set():
+            if self.thread.stopping.is_set():
                 return
             if finding.kind == LiveKind.STANDS and watch.id not in waiting:
                 self._diagnose_so_far(watch, finding)
@@ -200,7 +183,7 @@ class WatchService:
                 self._state.watches.mark_told(finding)
             else:
                 waiting.add(watch.id)
-            self._looked = time.monotonic()  # Slack may be slow, and this is well
+            self.thread.goes_on()  # Slack may be slow
 
     def _diagnose_so_far(self, watch: Watch, finding: WatchFinding) -> None:
         """Queue the diagnosis of a job that runs, for the thread of its alarm, unless one is under way; once."""
@@ -215,9 +198,13 @@ class WatchService:
     def _end_process(self) -> None:
         if self._process is not None:
             self._process.end()
-        self._process, self._followed = None, set()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+        self._process, self._temporary, self._followed = None, None, set()
 
-    def _resign(self) -> None:
+    def _leave(self) -> None:
+        """Nothing of it is left, and another bot may go on at once."""
+        self._end_process()
         try:
             self._state.watches.resign(self._owner)
         except StateUnavailable as trouble:

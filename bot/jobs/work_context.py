@@ -40,15 +40,14 @@ T = TypeVar("T")
 class Limits:
     """How much at a time, and how long.
 
-    memory_bytes: of one child (its data; None: what the machine has). poll_seconds: how soon work that another process
-    has queued is found; that of this one is told by ``Worker.wake``. spare: hold a child ready, for its memory.
+    poll_seconds: how soon work that another process has queued is found; that of this one is told by ``Worker.wake``.
+    spare: hold a child ready, for its memory.
     """
 
     runs: int = 1
     questions: int = 1
     run_seconds: float = 900
     question_seconds: float = 120
-    memory_bytes: int | None = None
     poll_seconds: float = 0.5
     spare: bool = False
 
@@ -84,7 +83,7 @@ class WorkContext:
         """
         waited_for = None if isinstance(body, Draw) else self.spare  # nobody waits for pictures
         with self.files.temporary(home or lease.id) as temporary:
-            order = ChildOrder(self.tasks[task], body, self.limits.memory_bytes, str(temporary))
+            order = ChildOrder(self.tasks[task], body, str(temporary))
             ready = waited_for.take(order) if waited_for else None
             process = ready or ChildProcess(order, temporary=temporary, environment=self.environment)
             job = body.answer.job if isinstance(body, Ask | Draw) else body.job

@@ -19,6 +19,7 @@ from bot.jobs.run_files import RunFiles
 from bot.jobs.spare_child import SpareChild
 from bot.jobs.tasks import LOAD, TASKS
 from bot.jobs.work_context import Limits, Work, WorkContext
+from bot.repeating_thread import RepeatingThread
 from bot.state.errors import StateUnavailable
 from bot.state.small_values import new_id
 from bot.state.state import State
@@ -82,10 +83,10 @@ class Worker:
         self._spare = spare
         self._watch = LeaseKeeper(self.owner, state.clock, state.runs.cancelled)
         self._stopping = threading.Event()
-        self._stopped = threading.Event()
         self._news = threading.Condition()
         self._slots: tuple[threading.Thread, ...] = ()
-        self._watcher = threading.Thread(target=self._keep_watch, name="watch", daemon=True)
+        self._counted = 0.0
+        self._watcher = RepeatingThread("leases", self._keep_watch, every=TICK_SECONDS, healthy_for=HEALTHY_SECONDS)
 
     def start(self) -> None:
         """Begin; returns at once."""
@@ -94,7 +95,8 @@ class Worker:
         slots += [(f"ask-{number}", lambda: self._serve(self._questions)) for number in range(self._limits.questions)]
         slots += [("draw", lambda: self._serve(self._pictures)), ("tell", self._serve_untold)]
         self._slots = tuple(threading.Thread(target=target, name=name, daemon=True) for name, target in slots)
-        for thread in (self._watcher, *self._slots):
+        self._watcher.start()
+        for thread in self._slots:
             thread.start()
         if self._spare:
             self._spare.prepare()
@@ -106,8 +108,7 @@ class Worker:
 
     def healthy(self) -> bool:
         """Whether all threads live and the watch has looked lately."""
-        alive = all(thread.is_alive() for thread in (self._watcher, *self._slots))
-        return alive and time.monotonic() - self._watch.last_look < HEALTHY_SECONDS
+        return self._watcher.healthy() and all(thread.is_alive() for thread in self._slots)
 
     def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
         """Claim nothing more, finish within the grace period, hand back the rest; returns when all of it is done."""
@@ -121,8 +122,7 @@ class Worker:
             _join(self._slots, TICK_SECONDS)
         if self._spare:
             self._spare.stop()
-        self._stopped.set()
-        _join((self._watcher,), LEAVING_SECONDS)
+        self._watcher.stop(LEAVING_SECONDS)
 
     def _serve(self, work: Work) -> None:
         """Claim and carry out rows of one kind, until the worker stops."""
@@ -160,17 +160,12 @@ class Worker:
                 self._stopping.wait(TROUBLE_SECONDS)
 
     def _keep_watch(self) -> None:
-        """The life of the watch; broad for the same reason: without it no lease is kept."""
-        counted = 0.0
-        while not self._stopped.wait(TICK_SECONDS):
-            try:
-                self._watch.look()
-                if time.monotonic() - counted > COUNT_SECONDS:
-                    counted = time.monotonic()
-                    for work in self._kinds():
-                        self._counters.waiting(work.task, work.leases.waiting())
-            except Exception:  # noqa: BLE001 the worker's boundary
-                _LOG.exception("the watch met an unknown error (%s)", new_id("e"))
+        """Renew what is held, end what has to end; now and again count what waits."""
+        self._watch.look()
+        if time.monotonic() - self._counted > COUNT_SECONDS:
+            self._counted = time.monotonic()
+            for work in self._kinds():
+                self._counters.waiting(work.task, work.leases.waiting())
 
     def _kinds(self) -> tuple[Work, ...]:
         return self._diagnoses, self._questions, self._pictures

@@ -83,6 +83,15 @@ def pattern_to_join(
     return exact or _nearest(words, entries) or same_fault(words.model_copy(update={"id": _NOBODY}), entries)
 
 
+def written_for(open_library: OpenLibrary, action: LibraryAction) -> str:
+    """Id of the pattern in use that an approval of this run has put its job into; empty for none."""
+    with open_library() as library:
+        for entry in library.entries(Status.APPROVED, Status.SUPERSEDED):
+            if job_of_draft(entry) == action.job and any(action.run in step.why for step in entry.history):
+                return entry.superseded_by or entry.id
+    return ""
+
+
 def take_back(open_library: OpenLibrary, pattern: str, action: LibraryAction, *, shared: bool) -> None:
     """Undo a filing; ``shared``: another channel's approval of the same job stands, and keeps what it needs."""
     with open_library() as library:

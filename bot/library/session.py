@@ -13,7 +13,7 @@ from bot.settings import Settings
 from bot.text.known_fault import KnownFault
 from bot.text.wording import odds
 from core.job import Status
-from core.model import Diagnosis, Role, Scope, Skipped
+from core.model import Diagnosis, Scope, Skipped
 from core.naming import natural
 from core.occurrences import find_occurrences
 from core.parsed import Parsed
@@ -190,7 +190,7 @@ def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFa
     of what its victims say tell nothing; nor do the seeds of them beside a direct trace of it.
     """
     seen = [_Seen(match, diagnosis) for match in matches]
-    traced = any(event.role is Role.ROOT for event in diagnosis.events)
+    traced = any(event.is_trace for event in diagnosis.events)
     kept = [item for item in seen if not item.seed or (item.root if traced else item.events)]
     if any(item.root for item in kept):
         kept = [item for item in kept if item.root or not item.events]
@@ -211,7 +211,7 @@ class _Seen:
         shown = [(place, event) for place, event in enumerate(diagnosis.events) if event.event in match.events]
         self.events = tuple(event.id for _, event in shown)
         self.place = shown[0][0] if shown else 0
-        self.root = any(event.role is Role.ROOT for _, event in shown)
+        self.root = any(event.is_trace for _, event in shown)
         self.seed = match.entry.origin is patterns.Origin.SEED
         self.entry = match.entry
         self._match, self._job = match, diagnosis.job

@@ -55,7 +55,7 @@ def write_note(
         author=Author.MODEL if planned else Author.CODE,
         model=model.name if model else "",
         headline=headline or render.headline(by_code.headline, claims) or _bare(claims),
-        cause=cause or render.cause(by_code.cause, claims) or _unknown(),
+        cause=cause or render.cause(by_code.cause, claims) or Sentence(text=say("verdict.not_shown"), cites=["D1"]),
         happened=happened or render.happened(by_code.happened, claims),
         check_first=checks or render.checks(by_code.to_do, claims),
         fix=fixes or render.fixes(by_code.to_do, claims),
@@ -82,7 +82,3 @@ def _bare(claims: Claims) -> Sentence:
     """The claim that is always there, when it names no suspect because the suspect's name cannot be shown."""
     look = claims.find("D1.look")
     return Sentence(text=look.says if look else say("verdict.scope_unknown"), cites=["D1"])
-
-
-def _unknown() -> Sentence:
-    return Sentence(text=say("verdict.not_shown"), cites=["D1"])

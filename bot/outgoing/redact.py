@@ -25,6 +25,7 @@ _VENDOR_KEYS = re.compile(
     r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|dckr_pat_[A-Za-z0-9_-]{20,}|dop_v1_[a-f0-9]{40,}|wandb_v1_[A-Za-z0-9_]{20,}"
     r"|SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}|api_org_[A-Za-z0-9]{20,}|hvs\.[A-Za-z0-9_-]{20,}"
     r"|GOCSPX-[A-Za-z0-9_-]{20,}|dapi[a-f0-9]{32}|rpa_[A-Z0-9]{30,}|pcsk_[A-Za-z0-9_]{30,}|lsv2_[a-z]{2}_[a-f0-9_]{30,}"
+    r"|(?<![A-Za-z0-9_./-])[sbr]\.(?=[A-Za-z]{0,23}[0-9])(?=[a-z0-9]{0,23}[A-Z])(?=[A-Z0-9]{0,23}[a-z])[A-Za-z0-9]{24}(?![A-Za-z0-9_.])"
     r"|AGE-SECRET-KEY-1[A-Z0-9]{40,}|gls?[ac]_[A-Za-z0-9+/_=]{30,}|hv[br]\.[A-Za-z0-9_-]{20,}|do[or]_v1_[a-f0-9]{40,}"
     r"|tskey-[a-z]{1,8}-[A-Za-z0-9-]{16,}|pul-[a-f0-9]{40}|lin_api_[A-Za-z0-9]{30,}|csk-[a-z0-9]{30,}|tvly-[A-Za-z0-9-]{20,}"
     r"|(?<![A-Za-z0-9_])(?:secret|fw|ntn|sgp)_(?=[A-Za-z_]{0,60}[0-9])(?=[a-z0-9_]{0,60}[A-Z])[A-Za-z0-9_]{24,}(?:\.[A-Za-z0-9]{20,})?+"
@@ -55,7 +56,10 @@ _IN_URL = re.compile(r"(?<=://)([^\s/:@\[\]\"']{0,128}):" + NO_PLACEHOLDER + r"(
 _USER_IN_URL = re.compile(r"(?<=://)" + NO_PLACEHOLDER + r"([A-Za-z0-9_.~-]{16,256})(?=@)")
 # Conda's channels carry the token in their path: https://HOST/t/TOKEN/CHANNEL.
 _IN_PATH = re.compile(r"(?<=/t/)" + NO_PLACEHOLDER + r"(?=[A-Za-z-]{0,60}[0-9])([A-Za-z0-9-]{16,256})(?=/)")
-_SIGNATURE = re.compile(r"(?i)(?<=[?&])((?:x-amz-)?(?:signature|credential|security-token)|sig)=([^\s&\"'\[]{8,2048})")
+_SIGNATURE = re.compile(
+    r"(?i)((?<=[?&])(?:signature|credential|security-token|sig)|(?<![a-z0-9])x-(?:amz|goog)-(?:signature|credential|security-token))"
+    r"=([^\s&\"'\[]{8,2048})"
+)
 
 _QUOTED_OR_WORD = (
     r"(\\?\"(?:[^\"\\]|\\[^\"]){1,256}+\\?\"|'(?:[^'\\]|\\.){1,256}+'"
@@ -83,7 +87,7 @@ _ELEMENT = re.compile(
     rf"{NO_PLACEHOLDER}([^<>\n]{{1,256}})(?=</)"
 )
 _SENTENCE = re.compile(
-    rf"(?i)(\bpass(?:word|phrase|wd)\s{{1,3}}is:?\s{{1,3}}|(?:\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4)[\u662f\u4e3a\u70ba]\s{{0,3}}|\u30d1\u30b9\u30ef\u30fc\u30c9\u306f\s{{0,3}}"
+    rf"(?i)(\bpass(?:word|phrase|wd)\s{{1,3}}(?:(?:for|of)\s{{1,3}}[\w.@/-]{{1,64}}\s{{1,3}})?is:?\s{{1,3}}|(?:\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4)[\u662f\u4e3a\u70ba]\s{{0,3}}|\u30d1\u30b9\u30ef\u30fc\u30c9\u306f\s{{0,3}}"
     rf"|\b(?:password|passwd|passphrase)\s{{1,3}}(?:sent:\s{{1,3}}|(?=[\"'])|for\s{{1,3}}[^\n:]{{1,64}}(?:://[^\n:]{{1,128}})?:\s{{1,3}})"
     rf"|(?<![\w.$/-])pwd\s{{0,3}}[:=]\s{{0,3}}(?![/~.]|[A-Z]:))(?=[^\s0-9]{{0,40}}[0-9])"
     rf"{NO_PLACEHOLDER}(\"[^\"\n]{{6,256}}\"|'[^'\n]{{6,256}}'|[^\s,;\"']{{6,256}})"

@@ -44,6 +44,7 @@ class EventDocument(Document):
     because: Text
     lines: tuple[LineDocument, ...]
     first_time: Time = Field(description="ISO 8601, clock of the job; null when no clock was readable")
+    ordinary: bool = Field(description="well jobs print such a line too: a finding by numbers shows in it")
 
 
 class NodeDocument(Document):

@@ -11,6 +11,7 @@ from bot.library.filing import (
     keep_confirmation,
     pattern_to_join,
     take_back,
+    written_for,
 )
 from bot.slack import private_replies
 from bot.slack.actions import DraftClick, FaultClick
@@ -178,6 +179,22 @@ class Approvals:
             if (run := self.state.runs.get(decision.run)) is not None:
                 self._post(run, f"unfiled {decision.at.isoformat()}", unfiled_message(decision))
             raise
+
+    def clear(self, decision: Decision) -> None:
+        """Take out of the library what an approval left there that does not stand: it could be written, but not noted.
+
+        Raises:
+            FirstfaultError: it cannot be looked for now.
+        """
+        key, run = f"dropped {decision.run} {decision.at.isoformat()}", self.state.runs.get(decision.run)
+        standing = self.state.drafts.decision(decision.run)
+        if run is None or self.state.seen_keys.has(key) or (standing is not None and standing.pending):
+            return
+        action = self._action(run, decision.by, "not archived, taken out again: approved")
+        pattern = written_for(self.open_library, action)
+        if pattern and (standing is None or standing.pattern != pattern):
+            take_back(self.open_library, pattern, action, shared=self.state.drafts.is_shared(run.id, pattern))
+        self.state.seen_keys.touch(key)
 
     def _standing(self, run_id: str) -> Decision | None:
         """The decision that stands; one whose filing died, or is under way, is filed first.

@@ -56,7 +56,7 @@ def first_form(diagnosis: Diagnosis, note: Note | None) -> Form:
 
 def choosable(diagnosis: Diagnosis) -> tuple[EventEvidence, ...]:
     """Events that may be part of a signature, the direct traces first; a form has room for ten."""
-    events = [event for event in diagnosis.events if event.role is not Role.BENIGN]
+    events = [event for event in diagnosis.events if event.role is not Role.BENIGN and not event.ordinary]
     return tuple(sorted(events, key=lambda event: event.role is not Role.ROOT)[:MAX_BOXES])
 
 
@@ -111,7 +111,7 @@ def form_of(fields: Mapping[str, Any]) -> Form:
 
 def pattern_from(form: Form, diagnosis: Diagnosis) -> Pattern:
     """The pattern of what was approved; its signature holds the events that were chosen. No secret goes into it."""
-    clean = cleaned(diagnosis)
+    clean = cleaned(diagnosis)  # again, for a pattern is kept for good and does not pass the door
     chosen = tuple(replace(event, role=Role.ROOT) for event in clean.events if event.id in form.events)
     fix = form.fix or "Not known yet."
     signed = pattern_of(replace(clean, events=chosen), category=form.category, cause=form.cause, fix=fix)
@@ -154,7 +154,7 @@ class ReviewedDraft:
 def load_draft(state: State, run_id: str, revision: int | None = None) -> ReviewedDraft | None:
     """The run with this draft, else with the newest; None when the state does not hold it any more.
 
-    Reading and cleaning a diagnosis takes the longest of a decision, so whoever has a draft hands it on.
+    Reading a diagnosis takes the longest of a decision, so whoever has a draft hands it on.
     """
     run, answer = state.runs.get(run_id), state.runs.answer(run_id)
     if revision is None:
@@ -166,5 +166,5 @@ def load_draft(state: State, run_id: str, revision: int | None = None) -> Review
     matched = frozenset(fault.pattern for fault in answer.known if fault.known and fault.agrees and not fault.seed)
     guesses = answer.note.reading if answer.note else ()
     return ReviewedDraft(
-        run, cleaned(answer.diagnosis), form_of(draft.note), draft.revision, draft.by != DRAFTED_BY, matched, guesses
+        run, answer.diagnosis, form_of(draft.note), draft.revision, draft.by != DRAFTED_BY, matched, guesses
     )

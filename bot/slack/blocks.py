@@ -36,6 +36,11 @@ class Message:
         return {**self.arguments(), **NO_LINKS}
 
 
+def says(text: str, notice: str = "", *more: str) -> Message:
+    """A message of a few lines; ``notice``: what a notification says of it, where that is less than the first."""
+    return Message(notice or text, section(text, *more))
+
+
 def headline(text: str) -> Blocks:
     """The first line: bold, and literal whatever it holds."""
     shown = literal(text, MAX_RICH)

@@ -9,7 +9,6 @@ from typing import Any
 from slack_bolt.context.respond import Respond
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.outgoing.clean import cleaned
 from bot.slack import actions as act
 from bot.slack import private_replies
 from bot.slack.archive import ReviewedDraft
@@ -198,10 +197,11 @@ class ClickListener:
     def _lines_view(self, value: object, _user: str) -> dict[str, Any]:
         click = act.read_lines(value)
         answer = self._context.state.runs.answer(click.run)
-        evidence = find_evidence(cleaned(answer.diagnosis), click.evidence) if answer and answer.diagnosis else None
-        if answer is None or answer.diagnosis is None or evidence is None:
+        diagnosis = answer.diagnosis if answer else None
+        evidence = find_evidence(diagnosis, click.evidence) if diagnosis else None
+        if diagnosis is None or evidence is None:
             return message_modal("Raw lines", private_replies.GONE.text)
-        return lines_modal(click.run, evidence, read_citations(answer.diagnosis, evidence, self._context.open_jobs))
+        return lines_modal(click.run, evidence, read_citations(diagnosis, evidence, self._context.open_jobs))
 
     def _undecided(self, click: act.DraftClick, user: str, title: str) -> ReviewedDraft | dict[str, Any]:
         """The draft that this user may decide about; or a window that says why not."""

@@ -5,9 +5,6 @@ one thread; at most so many posts an hour, and none in quiet hours: of what wait
 ended before somebody began to follow is no news.
 """
 
-import logging
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
@@ -15,6 +12,7 @@ from functools import cache
 
 from slack_sdk.errors import SlackClientError
 
+from bot.repeating_thread import RepeatingThread
 from bot.slack import actions as act
 from bot.slack.blocks import Message, actions, menu, section
 from bot.slack.posting import Posting
@@ -23,22 +21,19 @@ from bot.slack.text import code, fallback, prose
 from bot.slack.thread import MAX_TELLING
 from bot.state.followed import BY_SETTING, FollowedJob, FollowStatus
 from bot.state.runs import Run, RunRequest, Trigger
-from bot.state.small_values import new_id
 from bot.state.state import State
-from core.errors import BadJobId, FirstfaultError, JobNotFound, UnreadableLog
+from core.errors import BadJobId, JobNotFound, UnreadableLog
 from core.job import Manifest, Status
 from sources.jobs import JobSource
 
 LOOK_SECONDS = 10.0  # between two looks at the jobs folder
 HEALTHY_SECONDS = 120.0  # a look at a slow bucket takes its time
-LEAVING_SECONDS = 6.0  # for a post that waits for Slack, as in inbox_readers.py
 HOUR = timedelta(hours=1)
 MAX_LISTED = 20  # jobs of a digest that are named
 TEAM = "team"  # the field of job.json that names whose job it is
 SAME = 2  # attempts with the same fault after which somebody is asked whether to go on
 _ENDED = (Status.COMPLETED, Status.CANCELLED, Status.FAILED)
 _ManifestOf = Callable[[str], Manifest | None]
-_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +63,7 @@ class FollowRules:
 
 
 class FailedJobs:
-    """``start`` looks again and again; ``look`` is one round."""
+    """``thread`` looks again and again; ``look`` is one round."""
 
     def __init__(
         self,
@@ -88,34 +83,14 @@ class FailedJobs:
         self._rules = rules
         self._open_jobs = open_jobs
         self._wake = wake
-        self._seconds = seconds
-        self._looked = time.monotonic()
-        self._stopping, self._soon = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._serve, name="following", daemon=True)
-
-    def start(self) -> None:
-        """Begin; returns at once."""
-        self._thread.start()
-
-    def healthy(self) -> bool:
-        """Whether it looks."""
-        return self._thread.is_alive() and time.monotonic() - self._looked < HEALTHY_SECONDS
-
-    def stop(self) -> None:
-        """End; another bot with the same state may go on."""
-        self._stopping.set()
-        self._soon.set()
-        if self._thread.is_alive():
-            self._thread.join(LEAVING_SECONDS)
+        self.thread = RepeatingThread(
+            "following", self.look, every=seconds, healthy_for=HEALTHY_SECONDS, known=(SlackClientError, OSError)
+        )
 
     def alert(self, job: str) -> None:
         """Another program says that this job is in trouble: it is told of with the next look, once."""
         manifest = _manifest(self._open_jobs(), job)
         self._state.followed.alert(job, (manifest.run if manifest else "") or "")
-
-    def look_soon(self) -> None:
-        """Somebody begins to follow: what ends from now on is news."""
-        self._soon.set()
 
     def look(self) -> None:
         """Note what has ended, queue the diagnoses that may be told now, list the rest, compare attempts."""
@@ -137,19 +112,6 @@ class FailedJobs:
             for follow in self._state.follows.all()
         }
         return ({BY_SETTING: rules} if rules.channel else {}) | asked
-
-    def _serve(self) -> None:
-        """The life of the thread. The broad except is the worker's: it outlives every error."""
-        while not self._stopping.is_set():
-            try:
-                self.look()
-            except (FirstfaultError, SlackClientError, OSError) as trouble:
-                _LOG.warning("cannot follow the jobs now: %s", trouble)
-            except Exception:  # noqa: BLE001 the worker's boundary
-                _LOG.exception("following met an unknown error (%s)", new_id("e"))
-            self._looked = time.monotonic()
-            self._soon.wait(self._seconds)
-            self._soon.clear()
 
     def _note_ended(self, follower: str, jobs: Sequence[str], manifest_of: _ManifestOf) -> None:
         followed = self._state.followed
@@ -275,34 +237,3 @@ def again_message(lineage: str, attempts: int, same: int, cause: str) -> Message
     sentence = f"Attempt {attempts:,} of {prose(lineage, 80)} that failed here; the last {same:,} with the same fault"
     plain = f"The last {same:,} attempts of {lineage} failed with the same fault: stop retrying?"
     return Message(fallback(plain, MAX_TELLING), section(f"{sentence}: {prose(cause, 200)}. *Stop retrying?*"))
-
-
-def read_channels(text: str) -> tuple[str, dict[str, str]]:
-    """The channel of all jobs, and those of teams by their names in small letters, of ``C0ALL, llm:C0LLM``.
-
-    Raises:
-        ValueError: no channel, or more than one, is for all jobs.
-    """
-    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
-    plain = [entry for entry in entries if ":" not in entry]
-    if len(plain) != 1:
-        raise ValueError("one channel is for all jobs, others have their team before them")
-    named = (entry.rpartition(":") for entry in entries if ":" in entry)
-    return plain[0], {team.strip().casefold(): channel.strip() for team, _, channel in named}
-
-
-def read_quiet(text: str) -> tuple[int, int]:
-    """Minutes of the day of ``22:00-07:00``; (0, 0) for an empty text.
-
-    Raises:
-        ValueError: it is no such span.
-    """
-    if not text.strip():
-        return 0, 0
-    begin, _, end = text.partition("-")
-    return _minute(begin), _minute(end)
-
-
-def _minute(clock: str) -> int:
-    at = datetime.strptime(clock.strip(), "%H:%M")  # noqa: DTZ007 a time of any day
-    return at.hour * 60 + at.minute

@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.outgoing.errors import public_failure, whole_failure
 from bot.slack import actions as act
-from bot.slack.blocks import Message, section
+from bot.slack.blocks import Message, says, section
 from bot.slack.commands import Verb
 from bot.slack.failed_jobs import FollowRules
 from bot.slack.organisation import Organisation
@@ -135,16 +135,13 @@ class FollowRequests:
 # --- what is said ---------------------------------------------------------------------------------------------------
 
 # What the settings name, nobody in Slack begins or ends.
-SET_BY_SETTINGS = Message(
+SET_BY_SETTINGS = says(
+    f"This channel is told of jobs that fail because whoever runs me has set `{SETTING}`: they can change it.",
     "The settings name this channel.",
-    section(f"This channel is told of jobs that fail because whoever runs me has set `{SETTING}`: they can change it."),
 )
 _NOT_TOLD = "This channel is not told of jobs that fail."
-NOT_FOLLOWED = Message(_NOT_TOLD, section(f"{_NOT_TOLD} `{act.COMMAND} follow` begins that."))
-NOT_FOLLOWED_ANY_MORE = Message(
-    "This channel is not told of jobs that fail any more.",
-    section("This channel is not told of jobs that fail any more."),
-)
+NOT_FOLLOWED = says(f"{_NOT_TOLD} `{act.COMMAND} follow` begins that.", _NOT_TOLD)
+NOT_FOLLOWED_ANY_MORE = says("This channel is not told of jobs that fail any more.")
 
 
 def begun_message(follow: Follow, posts: int) -> Message:
@@ -153,7 +150,7 @@ def begun_message(follow: Follow, posts: int) -> Message:
         f"{person(follow.asked_by)} lets me follow the jobs folder: I diagnose here every job that fails from now on,"
         f" at most {counted(posts, 'post')} an hour, then a digest. `{act.COMMAND} unfollow` ends it."
     )
-    return Message("I follow the jobs folder here.", section(body))
+    return says(body, "I follow the jobs folder here.")
 
 
 def may_not_follow_reply(listed: str) -> Message:
@@ -161,9 +158,9 @@ def may_not_follow_reply(listed: str) -> Message:
     title = "You cannot change what this channel is told."
     if not listed:
         body = "Nobody may yet: the list of approvers is empty. Whoever runs Firstfault sets `FIRSTFAULT_APPROVERS`."
-        return Message(title, section(body))
+        return says(body, title)
     body = "Only people who may approve here decide whether this channel is told of jobs that fail, unasked."
-    return Message(title, section(body))
+    return says(body, title)
 
 
 def no_folder_reply(error: FirstfaultError) -> Message:
@@ -175,7 +172,7 @@ def no_folder_reply(error: FirstfaultError) -> Message:
 def followed_already_reply(follow: Follow) -> Message:
     """The reply to who asks for what the channel is told already."""
     body = f"This channel is told already, since {moment(follow.asked_at)}: {person(follow.asked_by)} asked for it."
-    return Message("This channel is told already.", section(body))
+    return says(body, "This channel is told already.")
 
 
 def list_reply(follows: Sequence[Follow], by_setting: Sequence[str]) -> Message:
@@ -187,7 +184,7 @@ def list_reply(follows: Sequence[Follow], by_setting: Sequence[str]) -> Message:
     ]
     if not lines:
         body = f"No channel is told of jobs that fail. `{act.COMMAND} follow` begins that here."
-        return Message("No channel is told of jobs that fail.", section(body))
+        return says(body, "No channel is told of jobs that fail.")
     more = f"and {counted(len(lines) - MAX_LISTED, 'more channel')}" if len(lines) > MAX_LISTED else ""
     sentence = f"{counted(len(lines), 'channel')} told of jobs that fail"
     return Message(f"{sentence}.", section(f"*{sentence}*", *lines[:MAX_LISTED], more))

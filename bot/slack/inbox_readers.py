@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from bot.repeating_thread import RepeatingThread
 from bot.slack.envelopes import EnvelopeKind
 from bot.state.errors import StateUnavailable
 from bot.state.inbox import Inbox, Once, Received
@@ -28,7 +29,7 @@ class RetryLater(Exception):
 
 
 class InboxReaders:
-    """``start`` them before the intake, ``stop`` them after it."""
+    """Start ``thread`` before the intake, ``stop`` all after it."""
 
     def __init__(self, inbox: Inbox, deal: Deal) -> None:
         """deal: raises ``RetryLater`` or StateUnavailable for what must be tried again, and nothing else."""
@@ -45,50 +46,25 @@ class InboxReaders:
         self._held: dict[int, tuple[EnvelopeKind, ...]] = {}
         self._begun: set[int] = set()
         self._lock = threading.Condition()
-        self._news, self._stopping = threading.Event(), threading.Event()
-        self._renewed = self._looked = time.monotonic()
-        self._thread = threading.Thread(target=self._serve, name="inbox", daemon=True)
-
-    def start(self) -> None:
-        """Begin; returns at once."""
-        self._thread.start()
-
-    def wake(self) -> None:
-        """Something was stored, or a reader is free."""
-        self._news.set()
-
-    def healthy(self) -> bool:
-        """Whether it looks for work."""
-        return self._thread.is_alive() and time.monotonic() - self._looked < HEALTHY_SECONDS
+        self._renewed = time.monotonic()
+        self.thread = RepeatingThread(  # woken when something was stored, or a reader is free
+            "inbox", self._look, every=POLL_SECONDS, healthy_for=HEALTHY_SECONDS, pause=TROUBLE_SECONDS
+        )
 
     def stop(self) -> None:
         """Begin with nothing more; what is not begun another bot may take, what is begun has some seconds to end."""
-        self._stopping.set()
-        self.wake()
-        if self._thread.is_alive():
-            self._thread.join(LEAVING_SECONDS)
+        self.thread.stop(LEAVING_SECONDS)
         for pool, _ in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._lock.wait_for(lambda: not self._begun, LEAVING_SECONDS)
         self._give_back()
 
-    def _serve(self) -> None:
-        """The life of the thread. The broad except is the worker's: it outlives every error."""
-        while not self._stopping.is_set():
-            self._news.wait(POLL_SECONDS)
-            self._news.clear()
-            self._looked = time.monotonic()
-            try:
-                self._renew()
-                for kinds in self._pools:
-                    self._hand_out(kinds)
-            except StateUnavailable as trouble:
-                _LOG.error("%s %s", trouble.message, trouble.hint)
-                self._stopping.wait(TROUBLE_SECONDS)
-            except Exception:  # noqa: BLE001 the worker's boundary
-                _LOG.exception("the inbox met an unknown error (%s)", new_id("e"))
-                self._stopping.wait(TROUBLE_SECONDS)
+    def _look(self) -> None:
+        """Keep the leases, and hand out what nobody deals with."""
+        self._renew()
+        for kinds in self._pools:
+            self._hand_out(kinds)
 
     def _hand_out(self, kinds: tuple[EnvelopeKind, ...]) -> None:
         """Claim as many as there are free readers, so that other bots get the rest."""
@@ -101,7 +77,7 @@ class InboxReaders:
             pool.submit(self._read, received)
 
     def _read(self, received: Received) -> None:
-        """Deal with one. Broad as ``_serve``: what fails in an unknown way would fail again, so it is over."""
+        """Deal with one. A broad except: what fails in an unknown way would fail again, so it is over."""
         with self._lock:
             self._begun.add(received.seq)
         try:
@@ -113,14 +89,14 @@ class InboxReaders:
             _LOG.error("%s %s", trouble.message, trouble.hint)
         except Exception:  # noqa: BLE001 the worker's boundary
             _LOG.exception("an envelope met an unknown error (%s)", new_id("e"))
-            if not self._stopping.is_set():  # else it may be that the state is closed
+            if not self.thread.stopping.is_set():  # else it may be that the state is closed
                 self._give_up(received.seq)
         finally:
             with self._lock:
                 self._begun.discard(received.seq)
                 self._held.pop(received.seq, None)
                 self._lock.notify_all()
-            self.wake()
+            self.thread.wake()
 
     def _give_up(self, seq: int) -> None:
         try:

@@ -128,7 +128,7 @@ def read_edit(view: Mapping[str, Any], diagnosis: Diagnosis, guesses: Sequence[s
         Names.of(diagnosis).out_of(harmless(guess)) for at, guess in enumerate(guesses, start=1) if str(at) in ticked
     )
     cause = " ".join((cause, *own)) if cause else ""
-    confirmation, category = _text(view, CONFIRMATION), _chosen(view, CATEGORY)
+    confirmation, category = _text(view, CONFIRMATION), _value(_state(view, CATEGORY).get("selected_option"))
     wrong = {
         TITLE: _complaint(title, MAX_TITLE, "a title"),
         CAUSE: _complaint(cause, MAX_INPUT, "the root cause, or what is known of it"),
@@ -256,10 +256,6 @@ def _state(view: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _text(view: Mapping[str, Any], name: str) -> str:
     value = _state(view, name).get("value")
     return _lines(value) if isinstance(value, str) else ""
-
-
-def _chosen(view: Mapping[str, Any], name: str) -> str:
-    return _value(_state(view, name).get("selected_option"))
 
 
 def _ticked(view: Mapping[str, Any], name: str) -> list[str]:

@@ -69,9 +69,6 @@ class AnswerContent:
     decision: Decision | None = None
 
 
-_NOUNS = {Task.DIAGNOSE: "diagnosis", Task.HISTORY: "history"}
-
-
 def answer_message(shown: AnswerContent) -> Message:
     """The message as it is now: MAX_LINES lines at most, of which each says what no other does."""
     first = _first_line(shown)
@@ -95,7 +92,7 @@ def _answered(shown: AnswerContent) -> bool:
 
 
 def _first_line(shown: AnswerContent) -> str:
-    run, job, what = shown.run, literal(shown.run.job, 80), _NOUNS[shown.run.task]
+    run, job, what = shown.run, literal(shown.run.job, 80), shown.run.task.noun
     if run.status is Status.CANCELLED:
         return f"{job}: the {what} was cancelled"
     if run.status is Status.FAILED:

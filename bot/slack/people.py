@@ -95,7 +95,7 @@ class People:
         approvers = self.approvers.of_channel(channel)
         if user in approvers.users:
             return True
-        if approvers.emails and self._email(user) in approvers.emails:
+        if approvers.emails and str(self._profile(user).get("email") or "").lower() in approvers.emails:
             return True
         return any(user in self._members(group) for group in sorted(approvers.groups))
 
@@ -111,9 +111,6 @@ class People:
         """The name that people know the user by; the id when Slack does not tell."""
         profile = self._profile(user)
         return str(profile.get("display_name") or profile.get("real_name") or user)
-
-    def _email(self, user: str) -> str:
-        return str(self._profile(user).get("email") or "").lower()
 
     def _profile(self, user: str) -> dict[str, Any]:
         found = self._answers.once(f"user {user}", lambda: self._client.users_info(user=user)["user"]["profile"])

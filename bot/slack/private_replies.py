@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bot.outgoing.errors import public_failure, whole_failure
 from bot.slack import actions as act
-from bot.slack.blocks import Blocks, Message, actions, button, menu, section
+from bot.slack.blocks import Blocks, Message, actions, button, menu, says, section
 from bot.slack.text import code, day, fallback, link, literal, moment, person, prose
 from bot.slack.thread import MAX_TELLING, failure_lines
 from bot.state.drafts import Decision, Verdict
@@ -48,38 +48,33 @@ _BECAME = {
 }
 
 
-def _says(text: str, notice: str = "") -> Message:
-    """A text; ``notice``: what a notification says of it, where that is less."""
-    return Message(notice or text, section(text))
-
-
 # --- what is the same whoever asks ----------------------------------------------------------------------------------
 
 HELP = Message("How to ask Firstfault", section("*Ask*", *_HELP) + section(*_MORE))
-WHICH_RUN = _says(  # the history of nothing
+WHICH_RUN = says(  # the history of nothing
     f"Which run? `{act.COMMAND} history RUN` takes what `run` in job.json is, or one of its jobs.", "Which run?"
 )
-NO_APPROVERS = _says(
+NO_APPROVERS = says(
     "Nobody may approve yet: the list of approvers is empty. Whoever runs Firstfault sets `FIRSTFAULT_APPROVERS`.",
     "Nobody may approve yet.",
 )
-NOTHING_TO_UNDO = _says("There is nothing to undo: the decision was taken back before.", "There is nothing to undo.")
-TAKEN_BACK = _says("The approval was taken back meanwhile.", "The approval was taken back.")
-STRANGER = _says(  # to somebody of another organisation in a channel of Slack Connect
+NOTHING_TO_UNDO = says("There is nothing to undo: the decision was taken back before.", "There is nothing to undo.")
+TAKEN_BACK = says("The approval was taken back meanwhile.", "The approval was taken back.")
+STRANGER = says(  # to somebody of another organisation in a channel of Slack Connect
     "You are of another organisation, and I answer only people of the one that installed me. Whoever runs me may"
     " allow yours: `FIRSTFAULT_ALLOWED_TEAMS`.",
     "I do not answer people of another organisation.",
 )
-SHARED_CHANNEL = _says(
+SHARED_CHANNEL = says(
     "People of another organisation read this channel, so I post nothing of a job here. Ask me in another channel"
     " or directly; whoever runs me may allow theirs: `FIRSTFAULT_ALLOWED_TEAMS`.",
     "This channel is shared with another organisation.",
 )
 # The run or its evidence is not in the state any more.
-GONE = _says(f"I do not know this diagnosis any more. {_ASK}", "I do not know this diagnosis any more.")
+GONE = says(f"I do not know this diagnosis any more. {_ASK}", "I do not know this diagnosis any more.")
 # A window could not be opened in the seconds that Slack gives, or the bot died while it was opened.
-TOO_LATE = _says("I was interrupted. Close that window, if there is one, and click again.", "I was interrupted.")
-THANKS = _says("Thank you, noted.")
+TOO_LATE = says("I was interrupted. Close that window, if there is one, and click again.", "I was interrupted.")
+THANKS = says("Thank you, noted.")
 
 # --- what is about a job, a person or a decision --------------------------------------------------------------------
 
@@ -122,7 +117,7 @@ def not_in_channel_reply(job: str = "", *, verb: str = "") -> Message:
     """The bot may not write where it was asked; ``verb``: what was asked for, where it was no diagnosis."""
     words = " ".join(filter(None, (act.COMMAND, verb, literal(job, 128) if is_job_id(job) else "")))
     again = f" Then ask again: `{words}`" if words != act.COMMAND else " Then ask again."
-    return _says(f"I am not in this channel. Invite me with `/invite @{BOT_NAME}`.{again}", "I am not in this channel.")
+    return says(f"I am not in this channel. Invite me with `/invite @{BOT_NAME}`.{again}", "I am not in this channel.")
 
 
 def already_reply(run: Run, address: str) -> Message:
@@ -146,7 +141,7 @@ def list_reply(runs: Sequence[Run], addresses: Mapping[str, str] | None = None) 
     """The latest diagnoses, newest first; ``addresses``: links to their messages, by run."""
     lines = [run_line(run, (addresses or {}).get(run.id, "")) for run in runs[:MAX_RUNS]]
     if not lines:
-        return Message("Nothing was diagnosed here yet.", section(f"Nothing was diagnosed here yet. {_ASK}"))
+        return says(f"Nothing was diagnosed here yet. {_ASK}", "Nothing was diagnosed here yet.")
     more = f"and {wording.counted(len(runs) - MAX_RUNS, 'older one')}" if len(runs) > MAX_RUNS else ""
     return Message("The latest diagnoses", section("*The latest diagnoses*", *lines, more))
 
@@ -154,7 +149,7 @@ def list_reply(runs: Sequence[Run], addresses: Mapping[str, str] | None = None) 
 def status_reply(runs: Sequence[Run], places: Mapping[str, int]) -> Message:
     """What waits and what runs; ``places``: in the queue, by run."""
     if not runs:
-        return Message("Nothing waits and nothing runs.", section("Nothing waits and nothing runs."))
+        return says("Nothing waits and nothing runs.")
     lines = []
     for run in runs[:MAX_RUNS]:
         place = places.get(run.id, 0)
@@ -166,21 +161,19 @@ def status_reply(runs: Sequence[Run], places: Mapping[str, int]) -> Message:
 def cancelled_reply(run: Run) -> Message:
     """It was cancelled, or it was over before."""
     if run.status is Status.CANCELLED or run.cancel_by:
-        return _says(f"The diagnosis of {code(run.job, 128)} is cancelled.", "Cancelled.")
-    return _says(
-        f"The diagnosis of {code(run.job, 128)} was over before: {_BECAME[run.status]}.", "It was over before."
-    )
+        return says(f"The diagnosis of {code(run.job, 128)} is cancelled.", "Cancelled.")
+    return says(f"The diagnosis of {code(run.job, 128)} was over before: {_BECAME[run.status]}.", "It was over before.")
 
 
 def nothing_to_cancel_reply(job: str) -> Message:
     """No diagnosis of that job waits or runs here."""
     named = f" of {code(job, 128)}" if job.strip() else ""
-    return _says(f"No diagnosis{named} waits or runs in this channel.", "There is nothing to cancel.")
+    return says(f"No diagnosis{named} waits or runs in this channel.", "There is nothing to cancel.")
 
 
 def not_yours_reply(run: Run) -> Message:
     """Only who asked, or an approver, may cancel."""
-    return _says(f"{person(run.asked_by)} asked for it: they or an approver may cancel it.", "You cannot cancel this.")
+    return says(f"{person(run.asked_by)} asked for it: they or an approver may cancel it.", "You cannot cancel this.")
 
 
 def not_approver_reply(approvers: str = "") -> Message:
@@ -189,14 +182,14 @@ def not_approver_reply(approvers: str = "") -> Message:
     shown = ", ".join(person(word) for word in named[:MAX_NAMED])
     who = f" On it: {shown}{', and more' if len(named) > MAX_NAMED else ''}." if named else ""
     body = f"You are not on the list of people who may approve, edit or reject.{who}"
-    return _says(body, "You are not an approver.")
+    return says(body, "You are not an approver.")
 
 
 def decided_reply(decision: Decision) -> Message:
     """The reply to who decides about a note that somebody else has decided about."""
     what = "approved" if decision.verdict is Verdict.APPROVED else "rejected"
     body = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
-    return _says(f"{person(decision.by)} has {what} it{body}, {moment(decision.at)}.", f"It was {what} already.")
+    return says(f"{person(decision.by)} has {what} it{body}, {moment(decision.at)}.", f"It was {what} already.")
 
 
 def join_reply(run: Run, revision: int, near: Entry) -> Message:
@@ -214,7 +207,7 @@ def join_reply(run: Run, revision: int, near: Entry) -> Message:
 def stale_reply(stale: StaleRevision) -> Message:
     """What was clicked is not what is there now."""
     newer = f"revision {stale.revision:,} by {person(stale.by)}, {moment(stale.at)}"
-    return _says(f"The note has changed: {newer}. Read it and decide again.", "The note has changed meanwhile.")
+    return says(f"The note has changed: {newer}. Read it and decide again.", "The note has changed meanwhile.")
 
 
 def judged_reply(fault: KnownFault, verdict: Fit, now: Answers) -> Message:
@@ -224,7 +217,7 @@ def judged_reply(fault: KnownFault, verdict: Fit, now: Answers) -> Message:
         Fit.WRONG: f"Noted: {fault.id} was not it.",
         Fit.WITHDRAWN: f"Taken back what you said of {fault.id}.",
     }[verdict]
-    return _says(f"{text} So far {now.right:,} right, {now.wrong:,} wrong; the next answers count it.", text)
+    return says(f"{text} So far {now.right:,} right, {now.wrong:,} wrong; the next answers count it.", text)
 
 
 def _pick(jobs: Sequence[str]) -> Blocks:

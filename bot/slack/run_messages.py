@@ -11,7 +11,6 @@ from pathlib import Path
 from slack_sdk.errors import SlackClientError
 
 from bot.note.note import Note
-from bot.outgoing.clean import cleaned
 from bot.outgoing.errors import Failure
 from bot.slack.archive import DRAFTED_BY, Form, drafted_form, form_of
 from bot.slack.blocks import Message
@@ -79,7 +78,7 @@ class RunMessages:
     def answered(self, run: Run, answer: SavedAnswer, *, final: bool) -> None:
         """The evidence before the note; with the note, buttons and the details in the thread."""
         if final and answer.diagnosis is not None and self._state.drafts.current(run.id) is None:
-            self._save_draft(run, drafted_form(cleaned(answer.diagnosis), answer.note, answer.known))
+            self._save_draft(run, drafted_form(answer.diagnosis, answer.note, answer.known))
             self._count(answer.note)
         ts = self.show(run.id)
         if final and ts:
@@ -110,9 +109,8 @@ class RunMessages:
         if run is not None:
             thread = self._state.threads.conversation(question.team, question.channel, question.thread_ts)
             several = len({item.user for item in thread}) > 1
-            found = cleaned(answer.diagnosis) if answer and answer.diagnosis else None
-            message = reply_message(question, found, named=several)
-            self._reply(run, question, message)
+            found = answer.diagnosis if answer else None
+            self._reply(run, question, reply_message(question, found, named=several))
 
     def not_replied(self, question: ThreadQuestion, failure: Failure) -> None:
         """Why there is no reply, in the thread."""
@@ -153,7 +151,7 @@ class RunMessages:
             place=self._state.runs.place(run.id),
             steps=tuple(self._steps.get(run.id, {}).values()),
             elapsed=self._state.clock() - run.started_at if run.status.active and run.started_at else None,
-            diagnosis=cleaned(answer.diagnosis) if answer.diagnosis else None,
+            diagnosis=answer.diagnosis,
             known=answer.known,
             note=answer.note,
             history=answer.history,
@@ -192,14 +190,13 @@ class RunMessages:
         thread = run.thread_ts or ts
         if answer.diagnosis is None:
             return
-        diagnosis = cleaned(answer.diagnosis)
-        details = details_message(run, diagnosis, answer.note, answer.known, self._version)
+        details = details_message(run, answer.diagnosis, answer.note, answer.known, self._version)
         self._posting.once(run, DETAILS, details, thread=thread)
         if answer.known:
             self._posting.once(run, FAULTS, faults_message(run.id, answer.known), thread=thread)
 
     def _show_files(self, run: Run, answer: SavedAnswer) -> None:
-        thread, diagnosis = run.thread_ts or run.message_ts, answer.diagnosis and cleaned(answer.diagnosis)
+        thread, diagnosis = run.thread_ts or run.message_ts, answer.diagnosis
         worth = bool(answer.history) or (diagnosis is not None and bool(diagnosis.events or diagnosis.nodes))
         if not (thread and worth):  # a report of nothing is noise
             return

@@ -22,8 +22,7 @@ LIBRARY_STEP = "fault library"  # as bot.library.session says what the library c
 def beside_the_verdict(diagnosis: Diagnosis) -> Iterator[Part]:
     """Suspects, what to check first, more reasons; without what the parent message has said."""
     in_brief = told_in_brief(diagnosis)
-    suspects = " ".join(suspect.because for suspect in diagnosis.nodes).casefold()
-    more = [reason for reason in left_to_say(diagnosis.why, in_brief) if reason.rstrip(".").casefold() not in suspects]
+    more = left_to_say(wording.why(diagnosis), in_brief)
     yield from _suspects(diagnosis, in_brief)
     yield from _checks(checks_left(diagnosis))
     if more and diagnosis.scope is not Scope.NONE:  # least strong: it may name another node than the suspects
@@ -86,8 +85,7 @@ def evidence(diagnosis: Diagnosis, run: str, *, said_above: Collection[str] = ()
         yield Part(section(*lines, accessory=opener), (80 if event.role is Role.ROOT else 50) - number, "event")
     benign = [event.id for event in diagnosis.events if event.role is Role.BENIGN]
     if benign:
-        verb = "event looks bad but is" if len(benign) == 1 else "events look bad but are"
-        yield Part(context(f"{len(benign):,} {verb} benign: {wording.names(benign, 6)}"), 20)
+        yield Part(context(wording.benign(benign)), 20)
 
 
 def _event(event: EventEvidence, clock: str, nodes: int, in_brief: Collection[str]) -> list[str]:

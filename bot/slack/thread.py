@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from bot.note.note import Note
 from bot.outgoing.errors import Failure
 from bot.slack import actions as act
-from bot.slack.blocks import Blocks, Message, actions, button, context, feedback, menu, section
+from bot.slack.blocks import Blocks, Message, actions, button, context, feedback, menu, says, section
 from bot.slack.brief import vouched
 from bot.slack.budget import Part, fit
 from bot.slack.notes import note_parts, told_by
@@ -122,15 +122,15 @@ def decided_message(decision: Decision, title: str = "") -> Message:
     """Somebody approved or rejected; ``title``: of the note, which the pattern has as well when it is its own."""
     if decision.verdict is Verdict.REJECTED:
         reason = f": {prose(decision.reason, MAX_WORDS)}" if decision.reason else "."
-        return _line(f"Rejected by {person(decision.by)}{reason}", "The note was rejected.")
+        return says(f"Rejected by {person(decision.by)}{reason}", "The note was rejected.")
     if decision.joins:
         sentence = f"Approved by {person(decision.by)}: this job is added to fault pattern {code(decision.joins, 80)}."
-        return _line(sentence, "The job was added to a fault pattern.")
+        return says(sentence, "The job was added to a fault pattern.")
     sentence = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
     named = f": {prose(title, 200)}" if title else "."
     later = "The next job that fails this way is answered at once."
     how = f"How it was confirmed: {prose(decision.reason, MAX_WORDS)}" if decision.reason else ""
-    message = _line(
+    message = says(
         f"Approved by {person(decision.by)} and archived{sentence}{named}", "The note was approved.", later, how
     )
     return Message(message.text, (*message.blocks, *_ask_how(decision)))
@@ -149,19 +149,13 @@ def undone_message(decision: Decision, by: str, *, kept: bool = False) -> Messag
     sentence = f"The {what} by {person(decision.by)} was taken back by {person(by)}."
     named = f"Fault pattern {code(decision.pattern, 80)}"
     became = f"{named} stays in use." if kept else f"{named} is retired."
-    return _line(sentence, f"The {what} was taken back.", became if decision.pattern else "")
+    return says(sentence, f"The {what} was taken back.", became if decision.pattern else "")
 
 
 def unfiled_message(decision: Decision) -> Message:
     """An approval could not be archived, and nobody was waiting for it any more."""
     sentence = f"The approval by {person(decision.by)} did not get into the fault library, so it does not stand."
-    return _line(
-        sentence, "An approval does not stand.", "Approve the note again; if that fails too, the bot says why."
-    )
-
-
-def _line(text: str, notice: str, *more: str) -> Message:
-    return Message(notice, section(text, *more))
+    return says(sentence, "An approval does not stand.", "Approve the note again; if that fails too, the bot says why.")
 
 
 def _fault(run: str, fault: KnownFault) -> Blocks:

@@ -7,9 +7,8 @@ from typing import Any
 
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.outgoing.redact import Redactor
 from bot.slack import actions as act
-from bot.slack.blocks import Message, preformatted, section
+from bot.slack.blocks import Message, preformatted, says, section
 from bot.slack.people import People
 from bot.slack.posting import MayNotPost, Posting, PostPending
 from bot.slack.private_replies import not_in_channel_reply
@@ -159,52 +158,49 @@ def begun_message(watch: Watch) -> Message:
 
 
 def finding_message(watch: Watch, finding: WatchFinding) -> Message:
-    """What a watched job does wrong, with its numbers and the line that says so; no secret of the log leaves."""
-    redactor = Redactor()
-    title = _TITLES.get(LiveKind(finding.kind), "")
-    says, line = redactor.redact(finding.says), redactor.redact(finding.line.strip())
+    """What a watched job does wrong, with its numbers and the line that says so."""
+    title, line, sentence = _TITLES.get(LiveKind(finding.kind), ""), finding.line.strip(), finding.says
     quoted = preformatted([line[:MAX_LINE]]) if line else ()
     where = section(code(finding.place, MAX_LINE)) if line and finding.place else ()
-    body = section(f"*{code(watch.job, 128)} {title}*", prose(f"{says[:1].upper()}{says[1:]}.", MAX_SAYS))
-    notice = f"{watch.job} {title}: {says}"
-    return Message(fallback(notice, MAX_TELLING), (*body, *quoted, *where))
+    body = section(f"*{code(watch.job, 128)} {title}*", prose(f"{sentence[:1].upper()}{sentence[1:]}.", MAX_SAYS))
+    return Message(fallback(f"{watch.job} {title}: {sentence}", MAX_TELLING), (*body, *quoted, *where))
 
 
 def watched_already_reply(watch: Watch) -> Message:
     """The reply to who asks to watch a job that is watched already."""
     body = f"{code(watch.job, 128)} is watched here already, since {moment(watch.asked_at)} for"
-    return Message("It is watched already.", section(f"{body} {person(watch.asked_by)}."))
+    return says(f"{body} {person(watch.asked_by)}.", "It is watched already.")
 
 
 def over_reply(job: str, status: Status) -> Message:
     """The reply to who asks to watch a job that is over."""
     body = f"{code(job, 128)} is over: {status}. `{act.COMMAND} {job}` diagnoses it."
-    return Message("The job is over.", section(body))
+    return says(body, "The job is over.")
 
 
 def too_many_reply(limit: int) -> Message:
     """The reply where no more jobs may be watched; watching costs memory and requests."""
     if not limit:
-        return Message("I watch no jobs.", section("I watch no jobs here: whoever runs me has switched it off."))
+        return says("I watch no jobs here: whoever runs me has switched it off.", "I watch no jobs.")
     body = f"I watch {counted(limit, 'job')} already, which is my limit. `{act.COMMAND} status` lists them."
-    return Message("I watch too many jobs already.", section(body))
+    return says(body, "I watch too many jobs already.")
 
 
 def not_watched_reply(job: str) -> Message:
     """The reply to who ends the watch of a job that is not watched."""
     named = code(job, 128) or "That job"
-    return Message("It is not watched here.", section(f"{named} is not watched in this channel."))
+    return says(f"{named} is not watched in this channel.", "It is not watched here.")
 
 
 def not_your_watch_reply(watch: Watch) -> Message:
     """Only who asked, or an approver, may end it."""
     body = f"{person(watch.asked_by)} asked for it: they or an approver may end the watch."
-    return Message("You cannot end this watch.", section(body))
+    return says(body, "You cannot end this watch.")
 
 
 def unwatched_reply(watch: Watch) -> Message:
     """The private answer to who ended a watch."""
-    return Message("Not watched any more.", section(f"{code(watch.job, 128)} is not watched any more."))
+    return says(f"{code(watch.job, 128)} is not watched any more.", "Not watched any more.")
 
 
 def with_watched(status: Message, watches: Sequence[Watch]) -> Message:

@@ -56,15 +56,11 @@ class Audit(Table):
             self._clock(), team, who, what, target, revision, to_text(details or {}),
         )  # fmt: skip
 
-    def entries(self, *, team: str | None = None, after: int = 0) -> Iterator[AuditEntry]:
+    def entries(self, *, after: int = 0) -> Iterator[AuditEntry]:
         """Everything, oldest first; ``after`` a number, to go on where an export ended."""
         while True:
-            found = self._database.read(
-                _entry,
-                "SELECT * FROM audit WHERE seq > ? AND (? IS NULL OR team = ?) ORDER BY seq LIMIT ?",
-                after, team, team, _PAGE,
-            )  # fmt: skip
-            entries = list(found)
+            sql = "SELECT * FROM audit WHERE seq > ? ORDER BY seq LIMIT ?"
+            entries = list(self._database.read(_entry, sql, after, _PAGE))
             yield from entries
             if len(entries) < _PAGE:
                 return

@@ -149,6 +149,13 @@ class Drafts(Table):
         """Approvals of before this time whose pattern is not written: whoever should have done it may have died."""
         return self._standing("verdict = 'approved' AND pattern = '' AND at < ?", before)
 
+    def dropped(self) -> tuple[Decision, ...]:
+        """Approvals taken back before their pattern was noted: the fault library may have it all the same."""
+        sql = (
+            "SELECT * FROM decisions WHERE verdict = 'approved' AND pattern = '' AND undone_at IS NOT NULL ORDER BY seq"
+        )
+        return tuple(self._database.read(_decision, sql))
+
     def is_shared(self, run: str, pattern: str) -> bool:
         """Whether another approval of the same job, in another channel, stands for the same pattern."""
         sql = (

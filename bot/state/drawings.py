@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.state import leases
 from bot.state.database import Database
-from bot.state.small_values import Clock, new_id, value_of
+from bot.state.small_values import Clock, Table, new_id, value_of
 
 SCHEMA = f"""
 CREATE TABLE drawings (
@@ -28,11 +28,11 @@ class Drawing:
     attempts: int
 
 
-class Drawings:
+class Drawings(Table):
     """All drawings; ``leases`` is for those who draw."""
 
     def __init__(self, database: Database, clock: Clock, *, lease: timedelta = leases.LEASE) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self.leases = leases.Leases(database, clock, table="drawings", condition=_ANSWERED, lease=lease)
 
     def add(self, run: str) -> None:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from bot.state.database import Database, Row
-from bot.state.small_values import Clock, Table, moment_of, to_text
+from bot.state.small_values import Clock, Table, to_text
 
 SCHEMA = """
 CREATE TABLE inbox (
@@ -58,7 +58,6 @@ class Received:
     seq: int
     kind: str
     body: Mapping[str, Any]
-    came_at: datetime
     begun: int
 
 
@@ -152,7 +151,7 @@ class Inbox(Table):
 
 
 def _received(row: Row) -> Received:
-    return Received(row["seq"], row["kind"], _object(row["body"]), moment_of(row["came_at"]), row["begun"] + 1)
+    return Received(row["seq"], row["kind"], _object(row["body"]), row["begun"] + 1)
 
 
 def _object(text: str) -> Mapping[str, Any]:

@@ -56,6 +56,11 @@ class Task(StrEnum):
     DIAGNOSE = "diagnose"  # of a job
     HISTORY = "history"  # of all attempts of one training; ``job`` is its name, or one of its jobs
 
+    @property
+    def noun(self) -> str:
+        """What comes of it, in a sentence."""
+        return "diagnosis" if self is Task.DIAGNOSE else "history"
+
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
@@ -88,12 +93,10 @@ class Run:
     attempts: int = 0  # that ended with the death of the child
     begun: int = 0  # by a worker, since one handed it back
     lease_owner: str | None = None
-    lease_until: datetime | None = None
     deadline: datetime | None = None
     cancel_by: str = ""
     failure: Failure | None = None
     started_at: datetime | None = None
-    answered_at: datetime | None = None  # of the first part of the answer
     finished_at: datetime | None = None
     told: bool = False
     task: Task = Task.DIAGNOSE

@@ -1,4 +1,4 @@
-"""When something was seen last: ``/healthz`` stores a word here, to know that it can be done.
+"""When something was seen last: ``/healthz`` stores a word here, and approvals that left nothing in the library.
 
 Earlier versions kept here which events of Slack they had seen; the inbox does that now.
 """
@@ -20,6 +20,10 @@ class SeenKeys(Table):
         """This was seen now, as often before as it may have been."""
         sql = "INSERT INTO seen (key, at) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at"
         self._database.execute(sql, key, self._clock())
+
+    def has(self, key: str) -> bool:
+        """Whether this was seen."""
+        return bool(self._database.query("SELECT 1 FROM seen WHERE key = ?", key))
 
     def forget(self, before: datetime) -> int:
         """Drop what was seen before this time; how many."""

@@ -51,11 +51,11 @@ class State:
     database: Database
     clock: Clock
     runs: runs.Runs
-    seen_keys: seen_keys.SeenKeys
     inbox: inbox.Inbox
     watch_posts: posts.Posts
     follow_posts: posts.Posts
     posts: posts.Posts
+    seen_keys: seen_keys.SeenKeys
     threads: threads.Threads
     drafts: drafts.Drafts
     drawings: drawings.Drawings
@@ -102,9 +102,9 @@ def open_state(
         database=database,
         clock=clock,
         runs=runs.Runs(database, clock, lease=lease),
-        seen_keys=seen_keys.SeenKeys(database, clock),
         inbox=inbox.Inbox(database, clock, lease=min(lease, inbox.LEASE)),
         posts=posts.Posts(database, clock),
+        seen_keys=seen_keys.SeenKeys(database, clock),
         threads=threads.Threads(database, clock, lease=lease),
         drafts=drafts.Drafts(database, clock),
         drawings=drawings.Drawings(database, clock, lease=lease),

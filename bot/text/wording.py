@@ -123,6 +123,11 @@ def names(values: Iterable[str], limit: int = 3, width: int = 40) -> str:
     return f"{', '.join(shown)} and {len(all_of_them) - len(shown):,} more"
 
 
+def role_of(event: EventEvidence) -> str:
+    """What an event is to the failure, as a clause."""
+    return "an ordinary line, in which the finding shows" if event.ordinary else ROLE[event.role]
+
+
 def where(event: EventEvidence, nodes: int) -> str:
     """The nodes of an event: by name when they are few, by number when they are many; its file when there is none."""
     if len(event.nodes) > 1 and len(event.nodes) == nodes:
@@ -134,6 +139,12 @@ def where(event: EventEvidence, nodes: int) -> str:
     return names(sorted(event.nodes, key=natural), _BY_NAME) or (
         event.lines[0].file.rpartition("/")[2] if event.lines else "no node"
     )
+
+
+def benign(ids: Sequence[str]) -> str:
+    """That these events look bad and are not."""
+    verb = "event looks bad but is" if len(ids) == 1 else "events look bad but are"
+    return f"{len(ids):,} {verb} benign: {names(ids, 6)}"
 
 
 def why(diagnosis: Diagnosis) -> list[str]:

@@ -28,7 +28,8 @@ def as_told(parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict) -
         replace(suspect, signs=tuple(replace(sign, ranks=()) for sign in suspect.signs)) for suspect in verdict.suspects
     )
     onset = tuple(replace(candidate, ranks=()) for candidate in verdict.onset)
-    told = replace(verdict, suspects=suspects, onset=onset)
+    carried = tuple(replace(candidate, ranks=()) for candidate in verdict.carried)
+    told = replace(verdict, suspects=suspects, onset=onset, carried=carried)
     return tuple(replace(candidate, ranks=()) for candidate in candidates), told
 
 
@@ -74,16 +75,28 @@ def present(
 
 
 def shown(candidates: Sequence[Candidate], verdict: Verdict) -> tuple[Candidate, ...]:
-    """What a reader gets to see: what began with a slowdown, the telling roots and what peers say; never teardown.
+    """What a reader gets to see, each event once; never teardown.
 
-    Of a job that completed nothing; of one that was stopped from outside the stop, and what it did to the ranks.
+    What began with a slowdown, the lines in which a finding shows, the telling roots, and what peers say. Of a job that
+    completed nothing; of one that was stopped from outside the stop, and what it did to the ranks.
     """
     roots = telling_roots(candidates) or verdict.stop
     if verdict.scope is Scope.NONE and not (roots and verdict.checks):
         return ()
-    began = {candidate.event for candidate in verdict.onset}
-    roots = (*verdict.onset, *(root for root in roots if root.event not in began))
-    return (*roots, *[candidate for candidate in candidates if candidate.role is Role.PROPAGATED][:MAX_TOLD])
+    roots = _suspects_own_first(roots, verdict)
+    peers = [candidate for candidate in candidates if candidate.role is Role.PROPAGATED][:MAX_TOLD]
+    of_event: dict[int, Candidate] = {}
+    for candidate in (*verdict.onset, *verdict.carried, *roots, *peers):
+        of_event.setdefault(candidate.event, candidate)
+    return tuple(of_event.values())
+
+
+def _suspects_own_first(roots: tuple[Candidate, ...], verdict: Verdict) -> tuple[Candidate, ...]:
+    """The roots, that which names the first suspect before what other nodes say."""
+    if not roots or not roots[0].nodes or not verdict.suspects or verdict.suspects[0].node in roots[0].nodes:
+        return roots
+    named = verdict.suspects[0].signs[0].event
+    return tuple(sorted(roots, key=lambda root: root.event != named))
 
 
 def skipped(parsed: Parsed) -> tuple[Skipped, ...]:

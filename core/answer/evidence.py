@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.epochs import iterations_of_epochs_before
 from core.events.messages import key_rows
 from core.events.row_text import cite_rows
 from core.events.table import EventTable
@@ -19,6 +20,7 @@ from core.nodes.sign import Suspicion
 from core.parsed import Parsed
 
 MAX_LINES = 8  # cited lines an event
+AGAIN = 2  # messages of one node that are cited: the first, and one that shows that it came again
 MAX_NAMES = 3  # nodes that a sentence names; of more it says how many
 MAX_ITERATIONS = 20  # of an event, for who reads the JSON; the count is whole
 MAX_ODD = 3  # iterations that stood apart; a reader looks at few
@@ -49,7 +51,8 @@ def event_evidence(name: str, parsed: Parsed, candidate: Candidate) -> EventEvid
         first_time=time if time >= 0 else None,
         ranks=tuple(sorted(candidate.ranks)),
         says=candidate.fact.says,
-        unseen=candidate.excess >= 1 if parsed.profiles else None,
+        unseen=candidate.excess >= 1 if parsed.profiles and not candidate.ordinary else None,
+        ordinary=candidate.ordinary,
     )
 
 
@@ -90,6 +93,7 @@ def iteration_evidence(
     }
     others: list[tuple[float, int, str, tuple[str, ...]]] = []
     others += [(SINCE, iteration, _sentence(because), ()) for iteration, because in since.items()]
+    traces = [candidate for candidate in telling if not candidate.ordinary]
     others += [
         (
             NAMED,
@@ -97,7 +101,7 @@ def iteration_evidence(
             f"The first error names iteration {candidate.iteration} itself.",
             (ids[candidate.event],),
         )
-        for candidate in telling[:1]
+        for candidate in traces[:1]
         if candidate.iteration is not None and candidate.iteration != parsed.iterations.last
     ]
     last = _last_complete(parsed, telling, ids)
@@ -105,8 +109,15 @@ def iteration_evidence(
     if ending.slow is not None and (ending.failed is None or ending.stopped_first):
         others.append((ONSET, ending.slow.iteration, slowdown(ending.slow), ()))
     ordered = sorted((*last, *others), key=lambda entry: -entry[0])
+    earlier = iterations_of_epochs_before(parsed.table, parsed.files, parsed.iterations)
     return tuple(
-        IterationEvidence(id=f"I{n}", score=score, because=because, iteration=number, events=events)
+        IterationEvidence(
+            id=f"I{n}",
+            score=score,
+            because=f"{because} With the epochs before it is the {earlier + number:,}th." if earlier else because,
+            iteration=earlier + number,
+            events=events,
+        )
         for n, (score, number, because, events) in enumerate(ordered, start=1)
     )
 
@@ -138,6 +149,8 @@ def slowdown(slow: Slowdown) -> str:
 
 
 def _because(parsed: Parsed, candidate: Candidate, reached: Sequence[int]) -> str:
+    if candidate.ordinary:
+        return f"The finding shows here. {_sentence(candidate.why, _names(parsed))}"
     who = _who(parsed, candidate)
     times = "once" if candidate.count == 1 else f"{candidate.count} times"
     when = f", after iteration {reached[0]}" if reached else ""
@@ -167,10 +180,11 @@ def _in_good_jobs(parsed: Parsed, candidate: Candidate) -> str:
 
 
 def _lines(parsed: Parsed, rows: NDArray[np.intp]) -> tuple[Line, ...]:
-    """Cited lines: the earliest of each node first, then more, at most MAX_LINES."""
+    """Cited lines: the earliest message of each node, of one node its next one too; at most MAX_LINES."""
     table = parsed.table
     chosen: list[int] = []
-    for head in _by_node(table, rows):
+    nodes = len(np.unique(table.node[rows]))
+    for head in _by_node(table, rows)[: max(AGAIN, nodes)]:
         chosen += [row for row in key_rows(table, head) if row not in chosen]
         if len(chosen) >= MAX_LINES:
             break

@@ -34,6 +34,7 @@ class Verdict:
     """What the evidence comes to.
 
     stop: what told first of a stop from outside, where no direct trace does. onset: what began with a slowdown.
+    carried: ordinary lines in which the finding shows, where no trace tells it.
     """
 
     scope: Scope
@@ -44,6 +45,7 @@ class Verdict:
     checks: tuple[str, ...]
     stop: tuple[Candidate, ...] = ()
     onset: tuple[Candidate, ...] = ()
+    carried: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from core.nodes.sign import Suspicion
 from core.nodes.spatial import is_local
 
 _MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})
+_CHOSEN = frozenset({Kind.PORT_IN_USE})  # by the job's settings: another one there may have it by right
 _IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
 
 
@@ -55,7 +56,7 @@ def of_nodes(found: Findings) -> Verdict | None:
         found.voices,
         rivals(accused, found.suspicions),
         completed=found.completed,
-        of_program=root is not None and root.fact.kind in OF_THE_PROGRAM,
+        of_program=root is not None and root.fact.kind in OF_THE_PROGRAM | _CHOSEN,
     )
     support = compared(found, support, {suspicion.node for suspicion in accused})
     look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."

@@ -26,7 +26,7 @@ from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.ranking import quote
 from core.live.findings import duration
-from core.model import Confidence, Scope
+from core.model import Confidence, Role, Scope
 from core.naming import called
 from core.nodes.sign import short
 from core.nodes.slow import SlowerPart, slower_part
@@ -166,6 +166,9 @@ def somewhere(found: Findings) -> Verdict | None:
     root = next(iter(found.roots), None)
     if root is None or not root.fact.hardware or root.nodes or len(found.nodes) <= 1:
         return None
+    told = [candidate for candidate in found.candidates if candidate.role in (Role.ROOT, Role.PROPAGATED)]
+    if root.fact.kind == Kind.NETWORK_LINK and any(len(item.nodes) > len(found.nodes) * MAJORITY for item in told):
+        return None  # a link between switches: most nodes suffer from it, and it is of none
     return Verdict(
         Scope.UNKNOWN,
         Confidence.SUPPORTED if root.score >= SUPPORTED else Confidence.WEAK,

@@ -200,8 +200,9 @@ def _values(
 ) -> dict[str, dict[int, float]]:
     values: dict[str, dict[int, float]] = defaultdict(dict)
     for row, text in each_row(files, table, np.array(sorted(number_of), np.intp)):
+        lower = text.lower()
         for measure in measures():
-            match = measure.read.search(text)
+            match = measure.find(text, lower)
             if match:
                 values[measure.name][number_of[row]] = float(match[match.lastindex or 0]) * measure.scale
     return values

@@ -44,7 +44,7 @@ _NO_DURATION = re.compile(
     r"|util|temp|power|gpu|bytes|queue|depth|backlog|pending|in.?flight|\bsize|tokens\b|samples|\brank|\bport|\bpid|\bworld|seed|version|\bbs\b|total|skipped|nan",
     re.IGNORECASE,
 )
-_RATE = re.compile(r"tps\b|it/s|per.?sec|/s$|/sec|throughput|tflops?|mfu|tokens_per", re.IGNORECASE)
+_RATE = re.compile(r"tps\b|\b[fiqs]ps\b|it/s|per.?sec|/s$|/sec|throughput|tflops?|mfu|tokens_per", re.IGNORECASE)
 _MILLISECONDS = re.compile(
     r"^ms(?:ec)?/|\bms\b|_ms\b|millis|-compute$|-comm", re.IGNORECASE
 )  # Megatron's timers are, unnamed

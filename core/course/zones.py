@@ -13,11 +13,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from core.course.job_clock import HALF_HOUR
+from core.course.job_clock import HALF_HOUR, moment, zone
 from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.events.table_rows import Settled
-from core.job import LogFile
+from core.job import LogFile, Manifest
 from core.logs.file_rows import TIMED
 from core.logs.lines import FAR, NO_TIME, clock_form
 from core.memory import Memory
@@ -30,6 +30,7 @@ NEAR = 120_000_000  # microseconds: two clocks of half an hour's difference are 
 AHEAD = 2 * HOUR  # from so far on a clock that goes on after a pause is one of another zone, if it is so
 FITS = 600_000_000  # microseconds at most behind whole hours: of pauses of any length one in six is
 MAX_JUMPS = 256  # of all files: a job of more has clocks that wander
+_OF_WRAPPER = "wrapper"
 MAX_ROWS = 1 << 16  # rows of a stretch whose times are changed
 
 
@@ -45,19 +46,25 @@ class _Stretch:
     form: str = ""
 
 
-def settle_zones(table: EventTable, files: Mapping[str, LogFile], memory: Memory | None = None) -> EventTable:
+def settle_zones(
+    table: EventTable, files: Mapping[str, LogFile], manifest: Manifest, memory: Memory | None = None
+) -> EventTable:
     """The table in which all clocks are of the zone that most lines have."""
+    start, end = moment(manifest.start), moment(manifest.end)
+    planned = None if start is None or end is None else (start, end)
 
     def find() -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-        return _shifted(table, files)
+        return _shifted(table, files, planned)
 
-    rows, time = memory.arrays("zones", find) if memory else find()
+    rows, time = memory.arrays(f"zones {planned}", find) if memory else find()
     return replace(table, settled=Settled(rows, time)) if len(rows) else table
 
 
-def _shifted(table: EventTable, files: Mapping[str, LogFile]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+def _shifted(
+    table: EventTable, files: Mapping[str, LogFile], planned: tuple[int, int] | None
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     rows, times = [np.zeros(0, np.intp)], [np.zeros(0, np.int64)]
-    for stretch, ahead in _ahead(table, files):
+    for stretch, ahead in _ahead(table, files, planned):
         own = np.arange(stretch.rows.start, min(stretch.rows.stop, stretch.rows.start + MAX_ROWS))
         time = table.time[own]
         mine = (time >= stretch.first - FAR) & (time <= stretch.last + FAR) & (time != NO_TIME)
@@ -68,8 +75,14 @@ def _shifted(table: EventTable, files: Mapping[str, LogFile]) -> tuple[NDArray[n
     return joined[order], np.concatenate(times)[order]
 
 
-def _ahead(table: EventTable, files: Mapping[str, LogFile]) -> Iterator[tuple[_Stretch, int]]:
-    """Stretches by another clock than that of most lines, and the microseconds that it is ahead of that one."""
+def _ahead(
+    table: EventTable, files: Mapping[str, LogFile], planned: tuple[int, int] | None
+) -> Iterator[tuple[_Stretch, int]]:
+    """Stretches by another clock than that of most lines, and the microseconds that it is ahead of that one.
+
+    Args:
+        planned: start and end of the job in job.json.
+    """
     stretches = _stretches(table)
     if len(stretches) < 2 or not _are_apart(stretches):
         return
@@ -92,9 +105,16 @@ def _ahead(table: EventTable, files: Mapping[str, LogFile]) -> Iterator[tuple[_S
     for stretch in others:
         ahead = offsets.get(stretch.form)
         if ahead is None and stretch.file not in of_own and 0 not in apart[stretch.form]:  # one clock is of one zone
-            ahead = _apart(stretch, began, ended)
+            ahead = _by_job(stretch, began, planned) or _apart(stretch, began, ended)
         if ahead and _is_nearer(stretch, ahead, began, ended):
             yield stretch, ahead
+
+
+def _by_job(stretch: _Stretch, began: int, planned: tuple[int, int] | None) -> int:
+    """How far a file is ahead that tells of the time of the job by the clock of job.json, when the others do not."""
+    if planned is None or stretch.last < planned[0] or stretch.first > planned[1]:
+        return 0
+    return -zone(planned[0], began)
 
 
 def _stretches(table: EventTable) -> list[_Stretch]:
@@ -126,9 +146,9 @@ def _are_apart(stretches: Sequence[_Stretch]) -> bool:
 
 
 def _forms(table: EventTable, files: Mapping[str, LogFile], stretches: Sequence[_Stretch]) -> list[str]:
-    """How the first row of each writes its clock."""
+    """How the first row of each writes its clock; what has none in its text has the one of its wrapper."""
     texts = read_rows(files, table, [stretch.rows.start for stretch in stretches])
-    return [clock_form(texts.get(stretch.rows.start, "").encode()) for stretch in stretches]
+    return [clock_form(texts.get(stretch.rows.start, "").encode()) or _OF_WRAPPER for stretch in stretches]
 
 
 def _offsets(stretches: Sequence[_Stretch], usual: str) -> dict[str, int]:

@@ -38,6 +38,9 @@ QUEUE_US = (
     2_000  # before a NIC, where 2.5 times the next is enough: 4 ms at a slow link, others .6 at most (docs/LOG.md)
 )
 LONGEST_APART = 5.0  # the same for the longest silence of a step, where experts' calls hide the sum (docs/LOG.md)
+# Of what a step took longer, that a NIC of a ring began to send later by, and times the next: stalls of FSDP had .8 and
+# more, and nobody else entered late, where batches of very different length hid them in the sum of work (docs/LOG.md)
+ENTRY_SHARE, ENTRY_APART = 0.6, 5.0
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
@@ -192,6 +195,10 @@ class Localizer:
             if worker is None:  # among many short silences a stall is one long one
                 apart = STANDS_OUT if inside.sum() == 1 else LONGEST_APART
                 worker = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
+            if worker is None and not self._groups.of("pp"):  # among stages a late entry may come of another one
+                late = late_entries(self._connections, self._groups, self._timeline)
+                clear = max(least, ENTRY_SHARE * more), ENTRY_APART
+                worker = self._nic("slow_compute", "began to send later than its group", late, when, *clear)
             if worker is not None or inside.sum() == 1:
                 return worker
             return self._stage(inside, outside, more, least)  # of six stages each waits for the others' waiting

@@ -12,7 +12,7 @@ from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
 from core.flows.record_grain import find_grain
-from core.flows.stretches import SLOW, Stretch, find_stretch, slow_steps
+from core.flows.stretches import Stretch, find_stretch, slow_steps
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
@@ -63,12 +63,10 @@ def find_findings(
     if localizer is not None and stretch is None:
         found = _slight(localizer, timeline, durations)
     stored = _stored(connections, topology, job, timeline)
-    found += [
-        _slow_step(localizer, timeline, durations, step, usual, stored)
-        for step, usual in slow_steps(durations, stretch, stored > STORED)
-        if stretch is None or durations[step] > stretch.slow  # what is slower for long says more
-    ]
-    found = [of for of in found if of.kind != "slow_step" or of.score > SLOW - 1 or _is_clear(of)]
+    for slow in slow_steps(durations, stretch, stored > STORED):
+        if stretch is None or durations[slow.step] > stretch.slow:  # what is slower for long says more
+            step = _slow_step(localizer, timeline, durations, slow.step, slow.usual, stored)
+            found += [step] if slow.plain or _is_clear(step) else []
     silence = find_silence(connections, topology, job, groups, timeline, last)
     if isinstance(silence, str):
         skipped.append(("hang", silence))
@@ -91,6 +89,8 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
     if stretch.drifts:
         inside[: stretch.last + 1 - int(SETTLED * (stretch.last + 1 - stretch.first))] = False
     blame = localizer.blame(inside, outside, float(np.median(durations[inside])) - stretch.usual) if localizer else None
+    if blame and blame.kind == "slow_group" and not stretch.first:
+        blame = None  # nothing became slow: all became faster, and of many one group stands out by chance (docs/LOG.md)
     kind = "drift" if stretch.drifts else blame.kind if blame else "slowdown"
     first, last = stretch.first, stretch.last
     levels = f"from {_ms(stretch.usual)} to {_ms(stretch.slow)}"
@@ -120,7 +120,8 @@ def _slow_step(
     numbers = {"usual_ms": usual / 1e3, "slow_ms": float(durations[step]) / 1e3}
     says = f"Step {step} took {_ms(float(durations[step]))}, its neighbours {_ms(usual)}"
     if stored[step] > STORED:
-        wrote = f"the job sent {stored[step] / 1e6:.1f} MB to storage meanwhile, as for a checkpoint"
+        megabytes = float(stored[step]) / 1e6
+        wrote = f"the job sent {megabytes:.1f} MB to storage meanwhile, as for a checkpoint"
         return FlowFinding(
             "pause",
             None,
@@ -129,7 +130,7 @@ def _slow_step(
             end,
             more / usual,
             f"{says}; {wrote}.",
-            numbers | {"stored_mb": stored[step] / 1e6},
+            numbers | {"stored_mb": megabytes},
         )
     inside = np.arange(len(durations)) == step
     blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP) if localizer and step else None

@@ -27,12 +27,17 @@ JOINED, WHOLE = 3, 0.98
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
 # Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
 AT_ONCE = 0.3
+# Of the busy time, for experts beside a group of two with more bytes: .47 to .53, stages .16 to .24 (docs/LOG.md)
+EXPERTS = 0.35
 # In most parts of the run, for a slow link keeps one connection of a ring busy alone as long as it lasts: .17 of the
 # whole run in a ring of three (docs/LOG.md)
 PARTS, MOSTLY = 12, 0.75
 # And of the bytes of its fullest connection that the emptiest has: in a ring all carry the same (.995 and more in 29
 # rings of the lab), what closes a pipeline of c chunks a stage carries (c - 1) / c of the others' (docs/LOG.md)
 EVEN = 0.95
+# Of the bytes of a pipeline's fullest connection: a tied embedding of three micro-batches has a third, also where slots
+# cut it into more transfers; what closes interleaved stages has half and more
+CLOSING = 0.45
 SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (flows.md)
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
@@ -90,7 +95,8 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     kinds = dict.fromkeys(rings, "dp")
     if rings:
         ring_of = _components(connections, rings)
-        kinds |= {connection: _beside_rings(connections, connection, ring_of, lanes[connection]) for connection in both}
+        often = SEVERAL * min(len(transfers_of(connections, [ring])) for ring in rings)
+        kinds |= {number: _beside_rings(connections, number, ring_of, lanes[number], often) for number in both}
     elif told:
         kinds |= _without_rings(connections, {connection: lanes[connection] for connection in both})
     else:
@@ -109,14 +115,22 @@ def _lanes(connections: Connections, connection: int, silence: int = SILENCE_US)
 
 
 def _beside_rings(
-    connections: Connections, connection: int, ring_of: Mapping[int, int], lanes: tuple[Transfers, Transfers]
+    connections: Connections,
+    connection: int,
+    ring_of: Mapping[int, int],
+    lanes: tuple[Transfers, Transfers],
+    often: float,
 ) -> str:
-    """What goes both ways in a job with rings."""
+    """What goes both ways in a job with rings.
+
+    Args:
+        often: more transfers than a tied embedding has, which is sent once a step: several to one of a ring.
+    """
     a, b = int(connections.a[connection]), int(connections.b[connection])
     if ring_of.get(a, -1) == ring_of.get(b, -2):
         return "ep"
-    takes_turns = together(*lanes) < TURNS
-    return "pp" if takes_turns or _alike(lanes) or not _visible(lanes) else "emb"
+    stages = together(*lanes) < TURNS or _alike(lanes) or min(map(len, lanes)) > often
+    return "pp" if stages or not _visible(lanes) else "emb"
 
 
 def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers, Transfers]]) -> dict[int, str]:
@@ -132,10 +146,17 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
         turns = together(*lane) < TURNS
         pipeline = (several or turns) if alike else several and turns and _multiples(lane)
         kinds[connection] = "pp" if pipeline else "dp"
-    groups_of_two = {_ends(connections, connection) for connection, kind in kinds.items() if kind == "dp"}
+    reduced: dict[tuple[int, int], int] = {}
+    for connection, kind in kinds.items():
+        if kind == "dp":
+            ends, volume = _ends(connections, connection), int(connections.sent[connection].sum())
+            reduced[ends] = max(volume, reduced.get(ends, 0))
     for connection, lane in lanes.items():
-        if kinds[connection] == "pp" and _ends(connections, connection) in groups_of_two and together(*lane) >= TURNS:
-            kinds[connection] = "ep"  # a stage and the next one take turns, and are in no group with each other
+        ends = _ends(connections, connection)
+        if kinds[connection] == "pp" and ends in reduced:  # a stage and the next one are in no group with each other
+            less = connections.sent[connection].sum() < reduced[ends]  # than gradients; a tied embedding is less
+            if together(*lane) >= (EXPERTS if less else TURNS):
+                kinds[connection] = "ep"
     return kinds
 
 
@@ -221,11 +242,13 @@ def _tied_embeddings(
 ) -> None:
     """What keeps the first and the last embedding of a pipeline equal, between two ends that are one pipeline without.
 
-    It looks data-parallel; or like a stage that sends far less often than the others: once a step. Where layers are
-    interleaved, what closes a pipeline of chunks sends at least half as often as the rest of it.
+    It looks data-parallel; or like a stage that sends far less often than the others, or far less: once a step. Where
+    layers are interleaved, what closes a pipeline of chunks sends at least half as often and as much as the rest of it.
     """
     often = {number: min(map(len, lanes[number])) for number, kind in kinds.items() if kind == "pp"}
+    sent = {number: int(connections.sent[number].sum()) for number in often}
     seldom = {number for number, count in often.items() if SEVERAL * count < max(often.values())}
+    seldom |= {number for number, volume in sent.items() if volume < CLOSING * max(sent.values())}
     chain = _components(connections, [number for number in often if number not in seldom])
     for connection, kind in kinds.items():
         a, b = int(connections.a[connection]), int(connections.b[connection])

@@ -10,7 +10,9 @@ from core.flows.table import Ints
 
 SAMPLED = 0.9  # of the records with data, that are one packet: samples; transfers have two and more
 LONG = 0.9  # of the records with data are no longer than the long ones
-SHORTEST = 0.01  # of the silences between two records of one direction: what ends a record is no longer than that
+# Of the silences between two records of one direction: what ends a record is no longer than that. Where only silence
+# ends records all are as long as it asks for; a time-out cuts in the middle of a burst too (one in a hundred in d01)
+SHORTEST = 0.001
 CUT_US = 1_000  # microseconds: with less between two records a time-out cut what went on (2 ms at the message grain)
 
 

@@ -21,9 +21,10 @@ PAUSED, PAUSE_DEVIATIONS = (
     3.0,
 )  # the same for steps that wrote to storage: three of four were found with 1.3 (d06)
 SLOW, DEVIATIONS = 1.3, 6.0  # times their median, and their absolute deviations from it (FLOWS.md, 4)
-# Of those that count only where a NIC or a server clearly worked longer: with 1.3 stalls of a quarter of a step were
-# missed; of what is below 1.2 nearly as much was noise as was slow by the trainers' clocks (docs/LOG.md)
-SLIGHTLY = 1.2
+# The same of those that count only where a NIC or a server clearly worked longer: with 1.3 stalls of a quarter of a
+# step were missed; of what is below 1.2 nearly as much was noise as was slow by the trainers' clocks. Where steps
+# differ much by themselves, stalls of nearly half of a step were 4 deviations away, and noise of 1.37 (docs/LOG.md)
+SLIGHTLY, LONG, HARDLY = 1.2, 1.4, 3.0
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,23 @@ def find_stretch(durations: Floats, *, slower: float = SLOWER) -> Stretch | None
     return Stretch(first, last, False, usual, slow) if slow > (1 + slower) * usual else None  # noqa: FBT003 a field
 
 
-def slow_steps(
-    durations: Floats, stretch: Stretch | None, wrote: NDArray[np.bool_] | None = None
-) -> list[tuple[int, float]]:
-    """Single steps that took longer than their neighbours: index, and the median of the neighbours.
+@dataclass(frozen=True)
+class SlowStep:
+    """A step that took longer than its neighbours.
 
-    Those below ``SLOW`` times of it, that did not write, count only where somebody is named.
+    Attributes:
+        step: its index.
+        usual: median of its neighbours, in the unit of the series.
+        plain: it counts whoever made it slow; else only where somebody is named.
+    """
+
+    step: int
+    usual: float
+    plain: bool
+
+
+def slow_steps(durations: Floats, stretch: Stretch | None, wrote: NDArray[np.bool_] | None = None) -> list[SlowStep]:
+    """Single steps that took longer than their neighbours.
 
     Args:
         wrote: steps with a known cause, of which less is enough.
@@ -90,9 +102,11 @@ def slow_steps(
             continue
         middle = float(np.median(durations[near]))
         spread = float(np.median(np.abs(durations[near] - middle)))
-        least, apart = (PAUSED, PAUSE_DEVIATIONS) if wrote is not None and wrote[step] else (SLIGHTLY, DEVIATIONS)
-        if durations[step] > least * middle and durations[step] - middle > apart * spread:
-            found.append((step, middle))
+        times = durations[step] / middle
+        apart = (durations[step] - middle) / spread if spread else np.inf
+        paused = wrote is not None and bool(wrote[step]) and times > PAUSED and apart > PAUSE_DEVIATIONS
+        if paused or (times > SLIGHTLY and apart > DEVIATIONS) or (times > LONG and apart > HARDLY):
+            found.append(SlowStep(step, middle, bool(paused or (times > SLOW and apart > DEVIATIONS))))
     return found
 
 

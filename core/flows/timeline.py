@@ -26,6 +26,8 @@ SOON_US = (
 )
 LEAST = 8  # steps: the 100 first records of a job have six bursts that are alike (d08)
 RECORDS = 9  # lengths of a record that a step has at least (flows.md: 1/9 carries the timeline, 1/4 does not)
+# The same of records that silence alone ends: each is one transfer; those of a ring of 13 lasted a quarter of a step
+TRANSFERS = 2
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
     if len(end) < LEAST:
         return _none(f"only {len(end)} bursts of equal bytes are seen, which may be the start of a job")
     period = float(np.median(np.diff(end)))
-    if period < RECORDS * grain.usual:
+    if period < (TRANSFERS if grain.silence else RECORDS) * grain.usual:
         return _none(f"records last {grain.usual / 1e6:.2g} s, a step would be {period / 1e6:.2g} s")
     first = _first(connections, job, end)
     end = last_departure(connections, topology, job, groups, end)

@@ -32,6 +32,7 @@ class Candidate:
     event: place in the table's templates. rows: head rows that good jobs do not explain; of very many the first and
     last of each voice. count: how many there are. excess: 0..1, how far beyond good jobs (1: they never say it).
     survived: share of the rows after which the job went on. nodes, ranks: who says it. iteration: that it names itself.
+    ordinary: well jobs say it too, and a finding shows in it (core.answer.finding_lines).
     """
 
     event: int
@@ -49,6 +50,7 @@ class Candidate:
     why: str = ""
     quote: str = ""  # the first line that says it, without its time and labels
     iteration: int | None = None
+    ordinary: bool = False
 
     def with_role(self, role: Role, why: str) -> "Candidate":
         """The same candidate in another role, and the reason."""

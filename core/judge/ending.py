@@ -25,6 +25,7 @@ from core.judge.slowdown import (
     growing_slowdown,
     growing_work,
     part_slowdown,
+    slower_than_good,
     stalling_slowdown,
     told_slowdown,
     uneven_slowdown,
@@ -161,20 +162,37 @@ def find_ending(
         failed=failure,
         quiet=quiet,
         allowed=allowed,
-        slow=clocked_slowdown(course, pace, good)
-        or uneven_slowdown(parsed, course)
-        or growing_slowdown(course)
-        or growing_work(durations, course)
-        or stalling_slowdown(course, pace, good),
-        drift=clocked_slowdown(course, pace, good, DRIFT)
-        or uneven_slowdown(parsed, course, DRIFT)
-        or (part_slowdown(parsed) if failure is None else None),
+        slow=_slow(parsed, durations, course, pace, good),
+        drift=_drift(parsed, course, pace, good) or (part_slowdown(parsed) if failure is None else None),
         stage=stage,
         pausing=training < quiet <= allowed and not vague,
         vague=vague,
         usual=usual,
         undated=(undated and not _ends_by_manifest(parsed)) or _is_cut_off(parsed, order, failure),
         flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
+    )
+
+
+def _slow(
+    parsed: Parsed, durations: Sequence[Durations], course: Course, pace: Pace, good: Pace | None
+) -> Slowdown | None:
+    """The slowdown that lasted until the end: against the job's own past, else against good jobs."""
+    return (
+        clocked_slowdown(course)
+        or uneven_slowdown(parsed, course)
+        or growing_slowdown(course)
+        or growing_work(durations, course)
+        or stalling_slowdown(course, pace, good)
+        or slower_than_good(course, pace, good, completed=parsed.job.status is Status.COMPLETED)
+    )
+
+
+def _drift(parsed: Parsed, course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:
+    """One so little that a busy machine may be all there is to it."""
+    return (
+        clocked_slowdown(course, DRIFT)
+        or uneven_slowdown(parsed, course, DRIFT)
+        or slower_than_good(course, pace, good, DRIFT, completed=parsed.job.status is Status.COMPLETED)
     )
 
 

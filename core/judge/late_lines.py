@@ -49,6 +49,13 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
         return tuple(candidates)
     known = {candidate.event for candidate in candidates} | parsed.telling
     last_marks = _last_marks(table, iterations.marks)
+    if ending.slow is not None and not (ending.slow.than_good_jobs or ending.hung):
+        candidates = [
+            candidate.with_role(Role.PROPAGATED, "said once a job that was slow had stopped: who gave up did not break")
+            if candidate.role is Role.ROOT and not candidate.fact.known and _after(parsed, candidate.rows, last_marks)
+            else candidate
+            for candidate in candidates
+        ]
     events = [event for event in range(len(table.templates)) if event not in known and _is_message(parsed, event)]
     found = [
         _candidate(table, event, first_rows)

@@ -191,11 +191,20 @@ def stage_of_failure(
             candidate for candidate in candidates if candidate.role is role and candidate.stage is not Stage.UNKNOWN
         ]
         telling = [candidate for candidate in telling if candidate.fact.kind != Kind.LAST_WORDS]  # they come after it
+        telling = [candidate for candidate in telling if not _is_apart(parsed, candidate)]
         if telling:
             return _best_placed(parsed.table, telling)
     if standing is not None:
         return standing
     return _stage_of_end(parsed, candidates, ending)
+
+
+def _is_apart(parsed: Parsed, candidate: Candidate) -> bool:
+    """Whether it stands before all training by a clock of its own, of a job that counted iterations without one."""
+    iterations, table = parsed.iterations, parsed.table
+    if iterations.last is None or candidate.stage not in _BEFORE_TRAINING or table.timed[iterations.marks].any():
+        return False
+    return not np.isin(table.file[candidate.rows], table.file[iterations.marks]).any()
 
 
 def _stage_of_end(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -> Stage:

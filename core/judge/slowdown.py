@@ -18,6 +18,10 @@ from core.model import Stage
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
+# A step of a job to one of good jobs of the same settings: of 134 labelled jobs that were well, with 16 steps at least,
+# one had 1.25 and all others but one that was no rerun at most 1.11; the least of 14 slow ones 1.30 (docs/LOG.md).
+# Steps of tenths of a second differ by a third on a busy machine.
+GOOD_RATIO, GOOD_SECONDS = 1.28, 0.5
 SHORTEST = 1 / 64  # of the longest value: a part that is shorter, or told as 0, may have any length below it
 SHARE = 0.25  # of the time that a job ran, that work must have cost more than at first (as in core.nodes.slow)
 MIN_STALLS = 3  # of two, one may be a checkpoint and one an evaluation that good jobs did not come to
@@ -54,8 +58,7 @@ def told_slowdown(parsed: Parsed) -> Slowdown | None:
 def drawn_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that a progress bar shows of which no line has a clock."""
     course = parsed.iterations.drawn
-    pace = course.pace() if course is not None else None
-    return clocked_slowdown(course, pace, None) if course is not None and pace is not None else None
+    return clocked_slowdown(course) if course is not None and course.pace() is not None else None
 
 
 def part_slowdown(parsed: Parsed) -> Slowdown | None:
@@ -91,19 +94,28 @@ def uneven_slowdown(parsed: Parsed, course: Course, ratio: float = MIN_RATIO) ->
     return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after, uneven=True)
 
 
-def clocked_slowdown(course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO) -> Slowdown | None:
-    """Steps that left their level for good by the clock, or that were longer than those of good jobs from the start.
+def clocked_slowdown(course: Course, ratio: float = MIN_RATIO) -> Slowdown | None:
+    """Steps that left their level for good by the clock.
 
-    Machines that are well differ by less than two (docs/LOG.md), as levels of one job do; long jobs by less.
+    Levels of a job on machines that are well differ by less than two (docs/LOG.md), those of a long job by less.
     """
     long = LONG_RATIO if ratio >= MIN_RATIO else LONG_DRIFT
     shift = find_shift(course.steps, ratio, coarse=course.is_coarse, long=long)
     if shift is not None and (course.steps[shift.place :] - shift.before).sum() >= LEAST_LOST:
         return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
-    least = min(ratio, LONG_RATIO) if len(course.steps) >= 2 * LONG else ratio
-    if good is not None and good.step > 0 and pace.step >= least * good.step:
-        return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
     return None
+
+
+def slower_than_good(
+    course: Course, pace: Pace, good: Pace | None, ratio: float = MIN_RATIO, *, completed: bool
+) -> Slowdown | None:
+    """Steps that were longer than those of good jobs from the start; of a job that completed, by more."""
+    is_close = completed or good is None or pace.step - good.step < GOOD_SECONDS
+    long = LONG_RATIO if is_close else GOOD_RATIO
+    least = min(ratio, long) if len(course.steps) >= 2 * LONG else ratio
+    if good is None or good.step <= 0 or pace.step < least * good.step:
+        return None
+    return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
 
 
 def stalling_slowdown(course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:

@@ -24,6 +24,7 @@ MOST = 0.8  # share of what others say that must follow for an error of the job'
 NOTICE = 5_000_000  # microseconds until the others notice a death: gloo and torchrun poll by the second
 AT_ONCE = 1_000_000  # microseconds: syslog counts seconds, and what is said on two streams comes in any order
 GRACE = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
+WAITED = 600_000_000  # microseconds: NCCL's time-out is 10 min (torch), Slurm's for a node 5 min (SlurmdTimeout)
 WENT_ON = 25  # further messages of the speaker that say so too, where no iteration is counted
 
 
@@ -104,6 +105,7 @@ def _later(
     if iterations.last is None:
         return _went_on(table, rows, calm, crowd) if calm is not None else np.zeros(len(rows), np.bool_)
     later = (iterations.of_row[rows] + RECOVERY <= iterations.last) & ~_soon(table, judged, iterations)
+    later &= ~_near_the_end(table, rows, iterations)
     if iterations.began is not None:
         later = later | (table.time[rows] < iterations.began)
     if calm is not None:
@@ -175,6 +177,18 @@ def _soon(table: EventTable, judged: _Judged, iterations: Iterations) -> NDArray
     patience = np.where(ends, GRACE, np.where(judged.is_block, NOTICE, AT_ONCE))[judged.which]
     time, ended = table.time[judged.rows], iterations.ended
     return np.asarray((time >= 0) & (ended >= 0) & (ended - time < patience), np.bool_)
+
+
+def _near_the_end(table: EventTable, rows: NDArray[np.intp], iterations: Iterations) -> NDArray[np.bool_]:
+    """Which rows came so shortly before all ended, where iterations are counted without a clock.
+
+    How far the job was then nobody knows; who broke then may have ended it.
+    """
+    counting = np.unique(table.file[iterations.marks])
+    if not len(table.spoke.last) or table.timed[iterations.marks].any():
+        return np.zeros(len(rows), np.bool_)
+    apart = (iterations.of_row[rows] == NO_ITERATION) & (table.time[rows] >= 0) & ~np.isin(table.file[rows], counting)
+    return np.asarray(apart & (int(table.spoke.last.max()) - table.time[rows] < WAITED))
 
 
 def _went_on(table: EventTable, rows: NDArray[np.intp], calm: Calm, crowd: int) -> NDArray[np.bool_]:

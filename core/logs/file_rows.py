@@ -131,9 +131,7 @@ def join(scans: Sequence[FileScan], put: Put, most: Limits = UNSHARED, start: in
         texts=found.texts,
         parts=tuple(parts),
         tally=counts.tally(),
-        capped=tuple(
-            _capped(scans[0].name, file, most, is_folded=found is not whole or is_folded(map(_as_text, file.bodies)))
-        ),
+        capped=tuple(_capped(read, file, most, is_folded=found is not whole or is_folded(map(_as_text, file.bodies)))),
     )
 
 
@@ -141,7 +139,9 @@ def _as_text(body: bytes) -> str:
     return body.decode("utf-8", "replace")
 
 
-def _capped(name: str, file: "_Numbers", most: Limits, *, is_folded: bool) -> Iterator[str]:
+def _capped(scans: Sequence[FileScan], file: "_Numbers", most: Limits, *, is_folded: bool) -> Iterator[str]:
+    name = scans[0].name
+    yield from (f"{name} holds {scan.capped}" for scan in scans if scan.capped)
     if is_folded:
         yield (
             f"{name} holds more than {min(most.chunk, most.file):,} different messages:"

@@ -9,6 +9,8 @@ from core.logs.lines import HOST_LABEL, LABEL, STAMP, TASK, Format, without_ansi
 MIN_OF_HOST = 5  # lines behind a name: of fewer it may be a word of a few messages
 _HOSTLIKE = re.compile(rb"localhost|(?=[^.]*[A-Za-z])(?=[^:]*[0-9])[A-Za-z0-9_.-]{2,64}|[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _DIGITS = re.compile(rb"[0-9]+")
+# microsoft/DeepSpeed deepspeed/launcher/runner.py (0.15) prints how it calls pdsh: "cmd = pdsh -S -f 1024 -w a,b"
+_LISTED = re.compile(rb"\bpdsh [^\n]{0,80}?-w ([A-Za-z0-9.-]{1,253}(?:,[A-Za-z0-9.-]{1,253}){1,4095})")
 
 
 def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
@@ -26,7 +28,7 @@ def learn(sample: bytes, known_hosts: Iterable[bytes], year: int) -> Format:
     alike: Counter[bytes] = Counter()
     for name, count in names.items():
         alike[_DIGITS.sub(b"9", name)] += count
-    known = set(known_hosts)
+    known = set(known_hosts) | {name for match in _LISTED.finditer(sample) for name in match[1].split(b",")}
     hosts = sorted(
         name
         for name, count in names.items()

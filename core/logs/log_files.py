@@ -58,7 +58,7 @@ class Reader:
         if span == ByteRange() or not scan.chunks:
             return scan
         *kept, last = scan.chunks
-        return FileScan(scan.name, scan.bytes, (*kept, self._keep(last.wide())), scan.problem)
+        return replace(scan, chunks=(*kept, self._keep(last.wide())))
 
     def join(self, scans: Sequence[FileScan]) -> FileRows:
         """Put the spans of a file together."""

@@ -17,14 +17,12 @@ from core.logs.hosts import Hosts
 from core.logs.paths import layout, read_path, strip, trains
 from core.logs.prefixes import PrefixLabels, read_prefix, tasks_are_nodes, tasks_are_ranks, with_local_ranks
 from core.logs.units import is_daemon
+from core.logs.unlabelled import beside_their_stem, shape_of, with_the_unlabelled
 from core.logs.voices import NUMBERED_PROCESS, FileSpeaker, Origin, Program, Voice, actor_called, task_called
 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
 
 _Vote = TypeVar("_Vote", int, str)
-_STREAM = re.compile(r"(?<![A-Za-z])(?:std)?(?:out|err)(?![A-Za-z])")
-MIN_STEMS = 2  # of one alone the other file may be of all machines
-MIN_FILES = 3  # of two that differ, one may be of all machines
 _UID = re.compile(
     r"_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[_-](?:[0-9a-f]{64}|[0-9a-f]{32})"
 )  # of pods, containers
@@ -53,8 +51,8 @@ def find_origins(
         for path, label in zip(of_paths, labels, strict=True)
     ]
     seen = seen if manifest.nodes else _called_after_hosts(voices, labels, seen, manifest)
-    seen = _with_the_unlabelled(voices, labels, _beside_the_driver(labels, seen, manifest))
-    seen = _beside_their_stem(voices, seen)
+    seen = with_the_unlabelled(voices, labels, _beside_the_driver(labels, seen, manifest), manifest)
+    seen = beside_their_stem(voices, seen)
     seen = _with_what_trains(voices, labels, seen, manifest)
     seen = seen if ranks or manifest.nodes else _on_tasks(labels, seen)
     seen = _as_actors(labels, seen) if len(manifest.nodes) <= 1 else seen
@@ -104,8 +102,8 @@ def _on_the_only_node(
     named = {origin.node for origin in seen if origin.node} | {label.host for label in labels if label.host}
     here_and_there = any(label.here for label in labels) and any(label.host for label in labels)
     files = list(files)
-    after = {_shape(file) for file in files for node in named if node in file}
-    of_others = any(_shape(file) in after and not any(node in file for node in named) for file in files)
+    after = {shape_of(file) for file in files for node in named if node in file}
+    of_others = any(shape_of(file) in after and not any(node in file for node in named) for file in files)
     if len(named) == 1 and len(manifest.nodes) <= 1 and not (here_and_there or of_others):
         return [replace(origin, node=next(iter(named))) for origin in seen]
     if len(manifest.nodes) == 1 and not named:
@@ -170,17 +168,12 @@ def _called_after_hosts(
     """
     after = {voice.file for voice, label in zip(voices, labels, strict=True) if label.host == _stem(voice.file)}
     others = {voice.file for voice, label in zip(voices, labels, strict=True) if label.host} - after
-    alike = {_shape(file) for file in after}
-    homes = {voice.file: _stem(voice.file) for voice in voices if _shape(voice.file) in alike} if alike else {}
+    alike = {shape_of(file) for file in after}
+    homes = {voice.file: _stem(voice.file) for voice in voices if shape_of(voice.file) in alike} if alike else {}
     return [
         _on(homes[voice.file], origin, manifest) if voice.file in homes and voice.file not in others else origin
         for voice, origin in zip(voices, seen, strict=True)
     ]
-
-
-def _shape(file: str) -> str:
-    """What files have in common that are called alike but for numbers."""
-    return re.sub(r"\d+", "#", strip(file))
 
 
 def _on(node: str, origin: Origin, manifest: Manifest) -> Origin:
@@ -245,79 +238,6 @@ def _with_what_trains(
 
 def _stem(name: str) -> str:
     return strip(name).rpartition("/")[2].partition(".")[0]
-
-
-def _with_the_unlabelled(
-    voices: Sequence[Voice], labels: Sequence[PrefixLabels], seen: Sequence[Origin]
-) -> list[Origin]:
-    """When all that is labelled in a file names one rank or node, that also wrote what its wrapper says nothing of."""
-    named: dict[str, list[Origin]] = defaultdict(list)
-    for voice, label, origin in zip(voices, labels, seen, strict=True):
-        if label.wrapped and (label.host or label.rank is not None) and origin.program is not Program.DAEMON:
-            named[voice.file].append(origin)
-    sole = {file: one for file, origins in named.items() if (one := _same(origins)) is not None}
-    sole = sole or _one_host_each(voices, labels, seen)
-    return [
-        _like(origin, sole[voice.file]) if voice.file in sole and not label.names_somebody else origin
-        for voice, label, origin in zip(voices, labels, seen, strict=True)
-    ]
-
-
-def _beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[Origin]:
-    """Files called alike, but for ending or stream, are of one speaker: w0.err and w0.jsonl, stderr.3 and stdout.3."""
-    of_stem: dict[str, dict[tuple[str | None, int | None], Origin]] = defaultdict(dict)
-    for voice, origin in zip(voices, seen, strict=True):
-        if (origin.node or origin.rank is not None) and origin.program is not Program.DAEMON:
-            for stem in _stems(voice):
-                of_stem[stem][origin.node, origin.rank] = origin
-    sole = {stem: next(iter(found.values())) for stem, found in of_stem.items() if len(found) == 1}
-    if len({(origin.node, origin.rank) for origin in sole.values()}) < MIN_STEMS:
-        return list(seen)
-    beside = [next((sole[stem] for stem in _stems(voice) if stem in sole), None) for voice in voices]
-    parents = {
-        voice.file for voice, item in zip(voices, seen, strict=True) if (item.rank, item.local_rank) != (None, None)
-    }
-    return [
-        _like(origin, item)
-        if item is not None and origin.node in (None, item.node) and voice.file not in parents
-        else origin
-        for voice, origin, item in zip(voices, seen, beside, strict=True)
-    ]
-
-
-def _stems(voice: Voice) -> tuple[str, str]:
-    """What a file has in common with the others of its speaker: all but its ending, or all but its stream."""
-    name = strip(voice.file)
-    return name.rpartition(".")[0], _STREAM.sub("*", name)
-
-
-def _one_host_each(
-    voices: Sequence[Voice], labels: Sequence[PrefixLabels], seen: Sequence[Origin]
-) -> dict[str, Origin]:
-    """Who wrote each file, where programs put their machine before their lines, and each file has its own machine."""
-    hosts: dict[str, dict[str, Origin]] = defaultdict(dict)
-    for voice, label, origin in zip(voices, labels, seen, strict=True):
-        if label.host and origin.node:
-            hosts[voice.file][origin.node] = origin
-    alone = {file: next(iter(named.values())) for file, named in hosts.items() if len(named) == 1}
-    nodes = {origin.node for origin in alone.values()}
-    return alone if len(alone) == len(hosts) == len(nodes) >= MIN_FILES else {}
-
-
-def _same(origins: Sequence[Origin]) -> Origin | None:
-    """The one that all of them are, as far as each tells; None when two differ."""
-    nodes, ranks = ({getattr(origin, name) for origin in origins} - {None} for name in ("node", "rank"))
-    if len(nodes) > 1 or len(ranks) > 1:
-        return None
-    return max(origins, key=lambda origin: (origin.node is not None) + (origin.rank is not None))
-
-
-def _like(origin: Origin, sole: Origin) -> Origin:
-    if origin.node and sole.node and origin.node != sole.node:
-        return origin
-    return replace(
-        origin, node=origin.node or sole.node, rank=sole.rank, local_rank=sole.local_rank, program=sole.program
-    )
 
 
 # --- what one voice tells about another ---------------------------------------------------------------------------

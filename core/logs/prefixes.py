@@ -93,8 +93,9 @@ def tasks_are_ranks(labels: Iterable[PrefixLabels], manifest: Manifest) -> bool:
     pairs = {(label.task, label.rank) for label in labels if label.task is not None and label.rank is not None}
     if pairs:
         return all(task == rank for task, rank in pairs)
-    world = _ranks_of_job(manifest)
-    return world is None or world == len(manifest.nodes) or len(_tasks(labels)) > len(manifest.nodes)
+    world, count = _ranks_of_job(manifest), len(manifest.nodes) or manifest.extra.get("num_nodes")
+    nodes = count if isinstance(count, int) else 0
+    return world is None or world == nodes or len(_tasks(labels)) > nodes
 
 
 def tasks_are_nodes(labels: Iterable[PrefixLabels], manifest: Manifest) -> bool:

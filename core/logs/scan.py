@@ -29,12 +29,16 @@ MAX_SHORT, SHORT = 1 << 22, 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileScan:
-    """A scanned file, or a span of one: its chunks, unpacked size, and what kept the rest of it from being read."""
+    """A scanned file, or a span of one: its chunks, unpacked size, and what kept the rest of it from being read.
+
+    capped: what was read less exactly, as the end of a sentence about the file; empty for nothing.
+    """
 
     name: str
     bytes: int
     chunks: tuple[Chunk, ...]
     problem: str | None = None
+    capped: str = ""
 
 
 def choose_engine(total_bytes: int) -> Engine:
@@ -83,7 +87,9 @@ def scan_file(
                 f"{file.name} holds more than {MAX_SHORT:,} lines of less than {SHORT} bytes: its rest is left out."
             )
             break
-    return FileScan(name=file.name, bytes=stream.taken, chunks=tuple(chunks), problem=stream.problem)
+    return FileScan(
+        name=file.name, bytes=stream.taken, chunks=tuple(chunks), problem=stream.problem, capped=stream.capped
+    )
 
 
 def _is_seekable(file: LogFile) -> bool:

@@ -119,6 +119,11 @@ class SpanStream:
             self._find_line()
         return sample
 
+    @property
+    def capped(self) -> str:
+        """What was read less exactly so far, as the end of a sentence about the file; empty for nothing."""
+        return self._unwrapped.capped if self._unwrapped else ""
+
     def readinto(self, buffer: memoryview, /) -> int:
         """Some more bytes; none at the end."""
         if self._held:

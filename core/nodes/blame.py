@@ -19,7 +19,13 @@ from core.processes import process_of
 
 _WORD = re.compile(r"[\w.-]+")
 _RANK = re.compile(r"\brank[ =:#]{0,2}(\d{1,6})\b", re.IGNORECASE)
-_RANKS = re.compile(r"\branks?\b[^\n\[\]]{0,24}\[(\d{1,6}(?:, ?\d{1,6}){0,15})\]", re.IGNORECASE)  # ranks, not by [3]
+# ranks, not by [3]; ranks 20,21
+_RANKS = re.compile(
+    r"\branks?\b(?:[^\n\[\]]{0,24}\[(?P<closed>\d{1,6}(?:, ?\d{1,6}){0,15})\]"
+    r"|[ =:]{1,2}(?P<open>\d{1,6}(?:, ?\d{1,6}){1,15})\b)",
+    re.IGNORECASE,
+)
+_OWN_RANK = re.compile(r"\[Rank (\d{1,6})\]: |\bRank (\d{1,6}) successfully reached ")  # ProcessGroupGloo.cpp (2.4)
 _PID = re.compile(r"\bpid[=:] ?(\d+)", re.IGNORECASE)  # Ray's "(pid=9140, ip=", "pid: 9140" and "Worker PID: 9140"
 _PROCESSES = ("rank", "process", "task")
 _PART = re.compile(r"[A-Za-z0-9-]+")  # of a word: of a file's name
@@ -117,7 +123,8 @@ class Names:
     def others(self, text: str, speaker: str) -> set[str]:
         """All nodes but the speaker's that a text names, by a name or by ``rank 3``."""
         named = {self._nodes[match[0]] for match in _WORD.finditer(text) if match[0] in self._nodes}
-        listed = [number for match in _RANKS.finditer(text) for number in match[1].split(",")]
+        lists = [match["closed"] or match["open"] for match in _RANKS.finditer(text)]
+        listed = [number for numbers in lists for number in numbers.split(",")]
         numbers = [int(number) for number in (*(match[1] for match in _RANK.finditer(text)), *listed)]
         return (named | {self._ranks.get(number, speaker) for number in numbers}) - {speaker}
 
@@ -135,7 +142,7 @@ def blame_edges(
     for candidate in candidates:
         rows = [row for row in candidate.rows.tolist() if row in texts]
         for row, voice in zip(rows, table.voice[rows].tolist(), strict=True):
-            reporter = table.origins[voice].node or ""
+            reporter = table.origins[voice].node or _speaker(texts[row], names) or ""
             if candidate.fact.kind == Kind.LAST_WORDS:
                 others = names.others(texts[row], reporter) if reporter else set()
                 blamed = others.pop() if len(others) == 1 else None  # of several it is a list
@@ -145,6 +152,12 @@ def blame_edges(
             if blamed and blamed != reporter:
                 edges.add(Edge(reporter, blamed, candidate.event))
     return tuple(sorted(edges, key=lambda edge: (edge.event, edge.reporter, edge.blamed)))
+
+
+def _speaker(text: str, names: Names) -> str | None:
+    """The node of the rank that a line of c10d's names as its own."""
+    match = _OWN_RANK.search(text)
+    return names.of_rank(int(match[1] or match[2])) if match is not None else None
 
 
 def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:

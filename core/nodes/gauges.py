@@ -35,7 +35,7 @@ Level = tuple[float, float]  # medians before and after the onset
 
 def gauge_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     """Signs for the few nodes of which a number changed with the pace of the job, while it did not elsewhere."""
-    onset = _onset(parsed, ending)
+    onset = onset_of(parsed, ending)
     nodes = parsed.table.nodes
     if onset is None or len(nodes) < MIN_RANKS or parsed.unit != "node":
         return []
@@ -50,7 +50,7 @@ def gauge_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     return list(signs.values()) if len(signs) <= few_of(len(nodes)) else []
 
 
-def _onset(parsed: Parsed, ending: Ending) -> int | None:
+def onset_of(parsed: Parsed, ending: Ending) -> int | None:
     """When the job became slow or stopped making progress, in microseconds."""
     if ending.hung:
         return ending.progressed

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from core.course.level_shift import LONG_RATIO
+from core.course.level_shift import LONG_DRIFT, LONG_RATIO
 from core.course.timings import is_rate, may_be_duration
 from core.nodes.far_numbers import OUTSIDE
+from core.nodes.rank_series import AGREED
 from core.nodes.sign import Sign
 from core.nodes.slow import WAITS
 from core.nodes.told_numbers import Told
@@ -23,17 +24,18 @@ LOW, HIGH = 10, 90  # percentiles between which a number lies, but for single on
 Level = tuple[str, float, float]  # a number by its name, its usual value on a node, and on all others
 
 
-def level_signs(told: Sequence[tuple[int, str, Mapping[Subject, Told]]]) -> list[Sign]:
+def level_signs(told: Sequence[tuple[int, str, Mapping[Subject, Told]]], *, slow: bool) -> list[Sign]:
     """A hint for the only node whose own work is longer than that of all others while it waits less, or works longer.
 
     Args:
         told: numbers with their message, their name and whom they are of.
+        slow: the job needs longer for each step than good ones do: then this is what tells of whom.
     """
     longer: dict[str, list[Level]] = defaultdict(list)
     shorter: dict[str, list[Level]] = defaultdict(list)
     for _, name, values in told:
         for node in sorted({subject.node for subject in values}):
-            if (level := _level(name, node, values)) is None:
+            if (level := _level(name, node, values, LONG_DRIFT if slow else LONG_RATIO)) is None:
                 continue
             is_own = may_be_duration(name) and not is_rate(name) and not WAITS.search(name)
             if level[1] > level[2] and is_own:
@@ -51,17 +53,17 @@ def level_signs(told: Sequence[tuple[int, str, Mapping[Subject, Told]]]) -> list
     )
     check = f"Compare {node} with a healthy node: clocks and throttling, load, memory, storage."
     says = "its own work takes longer than that of all others from the beginning on"
-    return [Sign(node, "outside", OUTSIDE, because, says=says, check=check)]
+    return [Sign(node, "series" if slow else "outside", AGREED if slow else OUTSIDE, because, says=says, check=check)]
 
 
-def _level(name: str, node: str, values: Mapping[Subject, Told]) -> Level | None:
+def _level(name: str, node: str, values: Mapping[Subject, Told], ratio: float) -> Level | None:
     """The usual values of a number on a node and on all others, where the ranges of both are far apart."""
     own = [of.values for subject, of in values.items() if subject.node == node]
     others = [of.values for subject, of in values.items() if subject.node != node]
     if len({subject.node for subject in values}) < MIN_RANKS:
         return None
-    above = min(np.percentile(of, LOW) for of in own) > LONG_RATIO * max(np.percentile(of, HIGH) for of in others)
-    below = max(np.percentile(of, HIGH) for of in own) * LONG_RATIO < min(np.percentile(of, LOW) for of in others)
+    above = min(np.percentile(of, LOW) for of in own) > ratio * max(np.percentile(of, HIGH) for of in others)
+    below = max(np.percentile(of, HIGH) for of in own) * ratio < min(np.percentile(of, LOW) for of in others)
     if not (above or below):
         return None
     return name, float(np.median(np.concatenate(own))), float(np.median(np.concatenate(others)))

@@ -8,7 +8,7 @@ other is told alone: queues fill and waits end for who is next to the one that i
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class _Split:
 class _Change:
     """A number that changed on one node alone, or on all others. before, after: its levels, as they are printed.
 
-    clear: the others hardly moved.
+    clear: the others hardly moved. number: which of all numbers that are told it is; many have no name.
     """
 
     node: str
@@ -69,6 +69,7 @@ class _Change:
     row: int  # the first of the event table with the new level
     alone: bool
     clear: bool = False
+    number: int = -1
 
     @property
     def is_longer(self) -> bool:
@@ -94,15 +95,16 @@ def series_signs(parsed: Parsed, told: Sequence[tuple[int, str, Mapping[Subject,
         told: numbers with their message, their name and whom they are of.
     """
     found: dict[str, list[_Change]] = defaultdict(list)
-    for event, name, values in told:
+    for number, (event, name, values) in enumerate(told):
         for change in _changes(event, name, values):
-            found[change.node].append(change)
-    ordered = sorted(found.items(), key=lambda entry: (-len(_names(entry[1])), entry[0]))
-    if not ordered or (len(ordered) > 1 and len(_names(ordered[0][1])) < SEVERAL * len(_names(ordered[1][1]))):
+            found[change.node].append(replace(change, number=number))
+    ordered = sorted(found.items(), key=lambda entry: (-len(_numbers(entry[1])), entry[0]))
+    if not ordered or (len(ordered) > 1 and len(_numbers(ordered[0][1])) < SEVERAL * len(_numbers(ordered[1][1]))):
         return []  # they point to several: to nobody
     node, changes = ordered[0]
     best = sorted(changes, key=lambda change: (not change.is_longer, not change.alone, change.name, change.ranks))
-    agreed = len(_names(changes)) >= SEVERAL and any(change.clear for change in changes)
+    both_ways = len({change.alone for change in changes}) > 1  # what others wait for takes longer, and they wait
+    agreed = len(_numbers(changes)) >= SEVERAL and (both_ways or any(change.clear for change in changes))
     if not agreed and not best[0].is_longer:
         return []
     ranks = best[0].ranks
@@ -129,17 +131,20 @@ def _shown(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= THOUSAND else f"{number:.3g}"
 
 
-def _names(changes: Sequence[_Change]) -> set[tuple[int, str]]:
-    return {(change.event, change.name) for change in changes}
+def _numbers(changes: Sequence[_Change]) -> set[int]:
+    return {change.number for change in changes}
 
 
 def _changes(event: int, name: str, told: Mapping[Subject, Told]) -> Iterator[_Change]:
     """Which node changed alone, or alone did not; of two nodes, either may be the odd one."""
+    told = {subject: of for subject, of in told.items() if len(of.values) >= 2 * MIN_SIDE}
     nodes = sorted({subject.node for subject in told})
     if len(nodes) < MIN_RANKS:
         return
     grain = _grain(told.values())
     splits = {subject: split for subject, of in told.items() if (split := _split(of, grain)) is not None}
+    most = max((abs(split.octaves) for split in splits.values()), default=0.0)
+    splits = {subject: split for subject, split in splits.items() if abs(split.octaves) > ELSEWHERE * most}
     for node in nodes:
         others = {subject: of for subject, of in told.items() if subject.node != node}
         own = {subject: split for subject, split in splits.items() if subject.node == node}
@@ -158,7 +163,8 @@ def _alone(
     moved = max(abs(split.moved(other)) for other in others)
     if moved <= ELSEWHERE * abs(split.octaves):
         ranks = tuple(sorted(subject.rank for subject in own if subject.rank >= 0))
-        before, after, row = _levels(told[first], split)
+        before, after, _ = _levels(told[first], split)
+        row = min(_levels(told[subject], own[subject])[2] for subject in own)
         clear = moved <= CLEAR_ELSEWHERE * abs(split.octaves)
         yield _Change(first.node, ranks, event, name, before, after, row, alone=True, clear=clear)
 
@@ -184,9 +190,12 @@ def _stood(
 
 
 def _levels(told: Told, split: _Split) -> tuple[float, float, int]:
-    """Medians before and after, and the first row after."""
+    """Medians before and after, and the first row after that is nearer to the second."""
     place = split.place(told)
-    return float(np.median(told.values[:place])), float(np.median(told.values[place:])), int(told.rows[place])
+    before, after = (float(np.median(side)) for side in (told.octaves[:place], told.octaves[place:]))
+    later = np.abs(told.octaves[place:] - after) < np.abs(told.octaves[place:] - before)
+    row = int(told.rows[place + (int(np.argmax(later)) if later.any() else 0)])
+    return float(np.median(told.values[:place])), float(np.median(told.values[place:])), row
 
 
 def _grain(told: Iterable[Told]) -> float:

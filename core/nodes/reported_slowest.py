@@ -49,14 +49,15 @@ def reported_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> l
         return []
     if not ending.steady and (rated := _rated(parsed, slow.iteration if slow is not None else 0)) is not None:
         return [rated]
-    named: dict[str, tuple[int, str, int]] = {}  # node: how many reports name it, one of them, and since when
+    # node: how many reports name it, one of them, since when, and the row of the first one since then
+    named: dict[str, tuple[int, str, int, int]] = {}
     for event in _reports(parsed):
         onset = _onset(parsed, event, home) if slow is None else slow.iteration
-        for node, times, text in _always(parsed, event, onset, home) if onset is not None else ():
-            named[node] = max(named.get(node, (0, "", 0)), (times, text, onset or 0))
+        for node, times, text, row in _always(parsed, event, onset, home) if onset is not None else ():
+            named[node] = max(named.get(node, (0, "", 0, 0)), (times, text, onset or 0, row))
     if len(named) != 1:
         return []
-    ((node, (times, text, since)),) = named.items()
+    ((node, (times, text, since, row)),) = named.items()
     return [
         Sign(
             node,
@@ -67,6 +68,7 @@ def reported_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> l
             says="reports name it as the slowest ever since",
             check=f"Compare {node} with a healthy node: clocks and throttling, temperature, load of others, network.",
             iteration=since,
+            rows=(row,),
         )
     ]
 
@@ -94,9 +96,11 @@ def _rated(parsed: Parsed, onset: int) -> Sign | None:
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[-MAX_ROWS:]
     late = rows[parsed.iterations.of_row[rows].astype(np.int64) >= onset]
     scores: dict[str, list[float]] = defaultdict(list)
-    for _, text in each_row(parsed.files, table, late):
+    told: dict[str, int] = {}
+    for row, text in each_row(parsed.files, table, late):
         if (found := _SCORE.search(text)) is not None:
             scores[found["node"]].append(float(found["score"]))
+            told.setdefault(found["node"], row)
     middle = {node: float(np.median(own)) for node, own in scores.items()}
     slow = sorted(node for node, score in middle.items() if score < SLOW_SCORE and len(scores[node]) >= MIN_SINCE)
     if len(slow) != 1 or len(middle) < MIN_RANKS or slow[0] not in parsed.nodes:
@@ -107,7 +111,8 @@ def _rated(parsed: Parsed, onset: int) -> Sign | None:
     because = f"{node} is rated {middle[node]:.2f}{since}, all others {rest:.2f} or more."
     check = f"Compare {node} with a healthy node: clocks and throttling, temperature, load of others."
     says = "its devices are rated slower than all others"
-    return Sign(node, "own part", NAMED, because, says=says, check=check, iteration=onset or None)
+    shows = (told[node],)
+    return Sign(node, "own part", NAMED, because, says=says, check=check, iteration=onset or None, rows=shows)
 
 
 def _reports(parsed: Parsed) -> list[int]:
@@ -125,8 +130,11 @@ def _reports(parsed: Parsed) -> list[int]:
     ]
 
 
-def _always(parsed: Parsed, event: int, onset: int, home: Mapping[int, str]) -> Iterator[tuple[str, int, str]]:
-    """The nodes that one place of a report names in nearly each since the onset, and in less than half before."""
+def _always(parsed: Parsed, event: int, onset: int, home: Mapping[int, str]) -> Iterator[tuple[str, int, str, int]]:
+    """The nodes that one place of a report names in nearly each since the onset, and in less than half before.
+
+    With how often, in which words, and the row of the first report that does.
+    """
     table = parsed.table
     rows = table.rows_of([event])[event]
     number = parsed.iterations.of_row[rows].astype(np.int64)
@@ -135,16 +143,19 @@ def _always(parsed: Parsed, event: int, onset: int, home: Mapping[int, str]) -> 
     before: dict[Place, list[str]] = defaultdict(list)
     since: dict[Place, list[str]] = defaultdict(list)
     told: dict[Place, str] = {}
+    first: dict[tuple[Place, str], int] = {}
     for row, text in each_row(parsed.files, table, known):
         for place, node, words in _named(text, home, parsed.nodes):
             (since if late[row] else before)[place].append(node)
             told[place] = words
+            if late[row]:
+                first.setdefault((place, node), row)
     for place, nodes in since.items():
         node, times = Counter(nodes).most_common(1)[0]
         earlier = before[place]
         apart = len(earlier) >= MIN_BEFORE and earlier.count(node) <= len(earlier) * MAJORITY
         if apart and times >= max(MIN_SINCE, len(nodes) * ALWAYS):
-            yield node, times, told[place]
+            yield node, times, told[place], first[place, node]
 
 
 def _named(text: str, home: Mapping[int, str], nodes: Sequence[str]) -> Iterator[tuple[Place, str, str]]:

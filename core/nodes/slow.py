@@ -5,7 +5,7 @@ its own work rises there alone, and what the others measure of waiting rises eve
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from core.judge.ending import Ending
 from core.judge.slowdown import TOTAL, Slowdown
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
-from core.shares import MAJORITY, MIN_RANKS, are_few, few_of
+from core.shares import MAJORITY, MIN_RANKS, are_few
 
 OWN_PART = 0.7  # as sure as a stack dump: it tells where the time goes
 HINT, HINT_ROSE = 0.4, 2.0  # a part that doubled on one rank,
@@ -29,12 +29,7 @@ ADDED = 0.2  # of what a step became slower by, that they come to; in a pipeline
 RISE = 0.25  # of its level before, by which a part of them rose: those of healthy ranks move by less (docs/LOG.md)
 MAX_NAMED = 3  # parts that a sentence names
 UNIT = 10.0  # slow steps: no part takes so long, and hardly any is a hundredth of a step
-LONGER = 2.0  # times what passes between two lines that tell a part: in seconds no part is as long as that
 RATE_ROSE = 0.6  # times the level before, of a rate, whose unit is unknown: ranks of a healthy job differ by less
-TWICE = 2.0  # as long as on the others: stages of a pipeline and uneven batches differ by less
-# times as long as on any other, of one rank of so many, if they wait for it that long: a pipeline's stage is not alone
-ALONE, ALONE_OF = 1.5, 8
-HALF = 0.5  # of a step: it takes longer than all the rest
 WHOLE = 0.8  # of what a step became slower by; what rose by more is no part
 APART = 0.5  # of how far the odd ones are from the middle; the others are nearer to it
 
@@ -64,10 +59,8 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
         home: node of each rank.
     """
     slow = ending.slow or ending.drift
-    if len(home) < MIN_RANKS:
+    if slow is None or len(home) < MIN_RANKS:
         return []
-    if slow is None:
-        return _from_the_start(parsed, home)
     enough = max(MIN_RANKS, len(home) * MAJORITY)
     parts = {name: changes for name, changes in _parts(parsed, slow).items() if len(changes) >= enough}
     everywhere = {name for name, changes in parts.items() if _rose_everywhere(name, changes, slow)}
@@ -75,7 +68,9 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     if len({odd.ranks for odd in found.values() if odd.weight == HINT}) > 1:
         found = {name: odd for name, odd in found.items() if odd.weight != HINT}  # they point to several: to nobody
     found = {name: odd for name, odd in found.items() if not (odd.waits and everywhere - {name})}
-    if any(_explains_all(name, changes, slow) for name, changes in parts.items()):
+    # what ranks print of their own work tells more than what passes between two lines
+    prints = any(odd.weight == OWN_PART and not odd.waits and _is_printed(name) for name, odd in found.items())
+    if prints or any(_explains_all(name, changes, slow) for name, changes in parts.items()):
         found = {name: odd for name, odd in found.items() if not name.startswith(_QUOTES_A_LINE)}
     does = {odd.ranks for name, odd in found.items() if name != LAG and not odd.waits and odd.weight == OWN_PART}
     found = {name: odd for name, odd in found.items() if not (odd.waits and odd.ranks in does)}  # told better already
@@ -86,57 +81,8 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     return [sign for name, odd in found.items() for sign in _signs(parsed, name, parts.get(name), odd, slow, home)]
 
 
-def _from_the_start(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
-    """Signs for the nodes of few ranks that are slower than the others all along, which wait for them."""
-    pace = parsed.iterations.course.pace()
-    if pace is None:
-        return []
-    parts: dict[str, dict[int, float]] = {}
-    for name, values in parsed.timings().items():
-        if name == LAG or is_rate(name) or len(values) < max(MIN_RANKS, len(home) * MAJORITY):
-            continue
-        own = {rank: float(np.median(list(of.values()))) for rank, of in values.items()}
-        is_long = float(np.median(list(own.values()))) > LONGER * pace.progress
-        scale = 1000 if is_milliseconds(name) or is_long else 1
-        parts[name] = {rank: value / scale for rank, value in own.items()}
-    signs = []
-    for name, own in parts.items():
-        usual = float(np.median(list(own.values())))
-        odd = _longer_all_along(own, pace.step)
-        if not odd or len(odd) > few_of(len(own)) or WAITS.search(name):
-            continue
-        more = min(own[rank] for rank in odd) - usual
-        need = APART if min(own[rank] for rank in odd) > TWICE * usual else WHOLE
-        waited_for = any(_less(other, odd) > need * more for key, other in parts.items() if key != name)
-        if not waited_for and not (READS.search(name) and min(own[rank] for rank in odd) > HALF * pace.step):
-            continue  # nobody waits for it: it does another part of the work, which reading is for nobody
-        for node in sorted({home[rank] for rank in odd if rank in home}):
-            mine = [rank for rank in odd if home.get(rank) == node]
-            levels = f"{own[mine[0]]:.3g} s, that of the others {usual:.3g} s"
-            because = f"{parsed.table.called(mine, node)}: its {name} is {levels}; they wait for it."
-            check = f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage."
-            says, first = f"it slowed the others down{by_what(name)}", int(parsed.iterations.course.numbers[0])
-            signs.append(
-                Sign(node, "own part", OWN_PART, because, says=says, check=check, ranks=tuple(mine), iteration=first)
-            )
-    return signs
-
-
-def _longer_all_along(own: Mapping[int, float], step: float) -> list[int]:
-    """The ranks that take twice as long as most for a part, by a good part of a step; of many a lone one by half."""
-    usual = float(np.median(list(own.values())))
-    twice = sorted(rank for rank, value in own.items() if value > TWICE * usual and value - usual > SHARE * step)
-    if twice or len(own) < ALONE_OF:
-        return twice
-    (second, _), (longest, first) = sorted((value, rank) for rank, value in own.items())[-2:]
-    return [first] if longest > ALONE * second and longest - second > SHARE * step else []
-
-
-def _less(part: Mapping[int, float], odd: Sequence[int]) -> float:
-    """By how much a part is shorter on these ranks than on most of the others."""
-    others = [value for rank, value in part.items() if rank not in odd]
-    own = [part[rank] for rank in odd if rank in part]
-    return float(np.median(others)) - max(own) if others and own else 0.0
+def _is_printed(name: str) -> bool:
+    return name != LAG and not name.startswith(_QUOTES_A_LINE)
 
 
 def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from core.course.pace import SECOND
+from core.events.messages import unlabelled
 from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.facts import complains, fact_of
@@ -32,6 +33,7 @@ _LACKS = re.compile(
     r"\b(?:missing|absent|outstanding|not arrived|still waiting for|no (?:news|word) from)\b:? ?(?P<who>.{1,64})$"
 )
 _NUMBERED = re.compile(r"\b(?:rank|process|proc|worker|task|peer|p|r|w)[ _#-]?(?P<rank>\d{1,6})\b", re.IGNORECASE)
+_OWN_LABEL = re.compile(r"\[rank ?\d{1,6}\]:?", re.IGNORECASE)  # before what a rank says
 AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
 MIN_LISTED = 2  # others than the speaker that a line names which leaves one out: else it names one
 MAX_ROWS = 512  # lines that are read; a server that waits says so once in some seconds
@@ -41,7 +43,7 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
     """Signs for the node that lines of others name alone, or alone leave out, and only since the job stands still."""
     if len(parsed.nodes) < MIN_RANKS or not (ending.hung or ending.vague or ending.progressed is None):
         return []
-    by_name: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    by_name: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     rows = _new_rows(parsed, ending)
     texts = (
         read_rows(parsed.files, parsed.table, sorted(row for of_rank in rows.values() for row in of_rank))
@@ -62,13 +64,15 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
     ((node, lines),) = by_name.items()
     if len(lines) < AGAIN:
         return []
-    who, text = lines[-1]
+    who, text, _ = lines[-1]
     does = "leaves out" if not said_missing and node not in names.standing_in(text) else "names"
     because = (
         f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it {does} {node} alone."
     )
     check = f"Look at {node}: what its process waits for (py-spy dump), its storage and its network."
-    return [Sign(node, "named", SINGLED_OUT, because, says="the others waited for it", check=check)]
+    return [
+        Sign(node, "named", SINGLED_OUT, because, says="the others waited for it", check=check, rows=(lines[0][2],))
+    ]
 
 
 def _cut_off(
@@ -126,26 +130,33 @@ def _may_wait(table: EventTable, event: int) -> bool:
     return not template.block and (fact is None or not fact.known)
 
 
-def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str]]]:
-    """The nodes that lines of others name alone, or leave out where they name all others, with speaker and line."""
-    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str, int]]]:
+    """The nodes that lines of others name alone, or leave out where they name all others; speaker, line and row."""
+    found: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     for row, text in sorted(texts.items()):
         speaker = parsed.table.origins[parsed.table.voice[row]].node or ""
-        named = names.standing_in(text)
+        named = names.standing_in(text if speaker else _OWN_LABEL.sub(" ", text, count=1))
         others = named - {speaker}
         left = set(parsed.nodes) - named - {speaker}
         named_alone = others if len(others) == 1 else left if len(left) == 1 and len(others) >= MIN_LISTED else set()
+        if (
+            named == {speaker} and speaker not in unlabelled(parsed.table, row, text) and _WAITS.search(text)
+        ):  # for ranks of its own
+            named_alone = named
+        if not speaker and named_alone == {names.of_rank(0)} and not _WAITS.search(text):
+            continue  # the first rank, which says its number
         for node in named_alone:
-            found[node].append((speaker or "a log", quote(text)))
+            found[node].append((speaker or "a log", quote(text), row))
     return found
 
 
-def _said_missing(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str]]]:
-    """The nodes of ranks that lines say are missing, with speaker and line."""
-    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+def _said_missing(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str, int]]]:
+    """The nodes of ranks that lines say are missing, with speaker, line and row."""
+    found: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
     for row, text in sorted(texts.items()):
         if (node := _lacking(text, names)) is not None:
-            found[node].append((parsed.table.origins[parsed.table.voice[row]].node or "a log", quote(text)))
+            speaker = parsed.table.origins[parsed.table.voice[row]].node or "a log"
+            found[node].append((speaker, quote(text), row))
     return dict(found)
 
 

@@ -89,6 +89,12 @@ def named_signs(
     named = {
         (candidates[edge.event].fact.kind, edge.blamed) for edge in edges if candidates[edge.event].role is Role.ROOT
     }
+    named |= {  # what a node says of itself as the others' schedulers do
+        (candidate.fact.kind, node)
+        for candidate in candidates.values()
+        if candidate.role is Role.ROOT and candidate.fact.named and candidate.fact.blame is Blame.SELF
+        for node in candidate.nodes
+    }
     of_kind = Counter(kind for kind, _ in named)
     for edge in edges:
         candidate = candidates[edge.event]
@@ -110,6 +116,8 @@ def named_signs(
             weight *= RELAY  # it is named because all wait at its store, or because it gave up as well, and closed
         elif node in apart and _told(peers, candidates, node) == {Kind.LAST_WORDS}:
             weight *= RELAY
+        certain = max(candidates[edge.event].fact.strength for edge in peers if edge.blamed == node)
+        weight = max(weight, certain) if certain >= SILENT else weight  # a barrier that asks each rank, and names who
         text = f"{count} other node{'s' * (count != 1)} {_of_peer(peers, candidates, node)}"
         signs.append(Sign(node, "peers", weight, f"{text} {node}, which blames nobody."))
     return signs
@@ -277,10 +285,10 @@ def missing_signs(
         heard = set(ranks)
         mute = [node for node, own in sorted(expected.items()) if own and heard.isdisjoint(own)]
         mute = [node for node in mute if node not in chatty]
-    else:
-        spoken = set(spoke)
-        mute = [node for node in nodes if node not in spoken]
-    others = len(expected if ranks else nodes) - len(mute)
+        known = len(expected)
+    if not ranks or (not mute and len(spoke) > len(expected)):  # few ranks are known, and more nodes spoke
+        mute, known = [node for node in nodes if node not in set(spoke)], len(nodes)
+    others = known - len(mute)
     if not mute or others < MIN_COMPLAINERS or len(mute) >= others:
         return []
     roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]

@@ -105,6 +105,7 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         merged = counts.setdefault(alike[0], {})
         for rank, heads in count_of.items():
             merged[rank] = merged.get(rank, 0) + heads
+    same_events = {alike[0]: alike for alike in same.values()}
     lacking: dict[int, list[int]] = {}
     for event, of_rank in counts.items():
         if len(of_rank) <= len(home) * MAJORITY:
@@ -112,6 +113,8 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         times = [of_rank.get(rank, 0) for rank in home]
         usual = int(np.bincount(times).argmax())
         few = [rank for rank in home if of_rank.get(rank, 0) < usual]
+        if few and not all(rank in of_rank for rank in few) and _was_said_before(parsed, same_events[event], ending):
+            few = [rank for rank in few if rank in of_rank]  # who never said what the others always did does other work
         few = few if are_few(few, home, home) else [rank for rank in few if rank in of_rank]  # others do other work
         if few and usual and are_few(few, home, home) and times.count(usual) > len(home) * MAJORITY:
             lacking[event] = few
@@ -127,6 +130,12 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
             because = f"{table.called(own, node)} never came to \u201c{text}\u201d, or the like, as the others did."
             signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
+
+
+def _was_said_before(parsed: Parsed, events: Sequence[int], ending: Ending) -> bool:
+    """Whether it was said while the job still made progress."""
+    rows = np.concatenate(list(parsed.table.rows_of(events).values()))
+    return ending.progressed is not None and bool((parsed.table.time[rows] < ending.progressed - SECOND).any())
 
 
 def _last_of_others(table: EventTable, rows: NDArray[np.intp], few: Sequence[int]) -> int:

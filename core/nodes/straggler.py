@@ -13,7 +13,8 @@ from core.course.pace import SECOND
 from core.course.timings import LAG, Values, is_milliseconds, is_rate
 from core.judge.ending import Ending
 from core.nodes.sign import Sign
-from core.nodes.slow import HALF, OWN_PART, READS, TWICE, UNIT, WAITS, by_what
+from core.nodes.slow import OWN_PART, READS, UNIT, WAITS, by_what
+from core.nodes.slow_from_start import HALF, TWICE
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS
 

@@ -24,7 +24,7 @@ from core.model import Role
 from core.nodes.addresses import address_signs
 from core.nodes.agreement import agreement_signs
 from core.nodes.aliases import find_aliases
-from core.nodes.blame import Names, blame_edges
+from core.nodes.blame import Edge, Names, blame_edges
 from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
 from core.nodes.device_tables import device_signs
@@ -32,6 +32,7 @@ from core.nodes.durations import duration_signs
 from core.nodes.exits import exit_signs
 from core.nodes.far_numbers import outside_signs
 from core.nodes.gauges import gauge_signs
+from core.nodes.last_round import last_round_signs
 from core.nodes.leaks import leak_signs
 from core.nodes.listed import listed_signs
 from core.nodes.lost_nodes import lost_signs
@@ -46,6 +47,7 @@ from core.nodes.settings import setting_signs
 from core.nodes.sign import Sign
 from core.nodes.silent_nodes import silent_node_signs
 from core.nodes.slow import slow_signs
+from core.nodes.slow_from_start import slow_from_the_start
 from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
@@ -56,6 +58,7 @@ from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
 from core.parsed import Parsed
 from core.parsing.identities import told_identities
+from core.parsing.rolls import addresses_on_roll
 from core.shares import MIN_RANKS
 
 TELLING = (
@@ -83,16 +86,14 @@ def find_signs(
     peers = [node for node in nodes if node not in apart]
     home = {rank: node for rank, node in node_of_rank.items() if node not in apart}
     all_values = tuple(told_by_all(parsed, len(node_of_rank))) if len(node_of_rank) >= MIN_RANKS else ()
-    # of who left no log nobody knows what it would have said; a driver says again what one of its actors raised
-    spoke = frozenset(table.nodes or nodes).union(*(candidate.nodes for candidate in candidates))
-    names = Names(table, manifest)
-    names.learn(*told_identities(table, files), find_aliases(parsed))
-    edges = blame_edges(table, candidates, _blaming_texts(table, candidates, files), names)
+    names = _names(parsed)
+    edges = blame_edges(table, candidates, _blaming_texts(parsed, candidates, files), names)
+    direct = _direct(parsed, candidates, edges)
     if ending.stopped_first:  # what ranks say of each other then is how they were ended, one after the other
         candidates = [candidate for candidate in candidates if candidate.role is not Role.PROPAGATED]
         edges = tuple(edge for edge in edges if by_event[edge.event].role is not Role.PROPAGATED)
     signs = (
-        *direct_signs(telling_roots(candidates), [node for node in nodes if node in spoke], parsed.unit),
+        *direct,
         *named_signs(edges, by_event, nodes, apart | (set(nodes) - set(table.nodes))),
         *silence_signs(table, candidates, _heard(table, expected), nodes),
         *behind_signs(table, parsed.iterations, node_of_rank),
@@ -105,6 +106,7 @@ def find_signs(
         *singled_signs(parsed, ending, names),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
         *unfinished_signs(parsed, ending, spans, home),
+        *last_round_signs(parsed, ending, home),
         *vote_signs(parsed, candidates, node_of_rank),
         *setting_signs(parsed, candidates, peers),
         *agreement_signs(parsed, all_values, broken, node_of_rank),
@@ -122,14 +124,36 @@ def find_signs(
         *signs,
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
-        *(series_signs(parsed, told) or level_signs(told)),
+        *(series_signs(parsed, told) or level_signs(told, slow=_is_slower(ending))),
     )
+
+
+def _direct(parsed: Parsed, candidates: Sequence[Candidate], edges: Sequence[Edge]) -> list[Sign]:
+    """What nodes say of themselves; what a switch says of a node, or a machine of another job, is told of that node."""
+    # of who left no log nobody knows what it would have said; a driver says again what one of its actors raised
+    spoke = frozenset(parsed.table.nodes or parsed.nodes).union(*(candidate.nodes for candidate in candidates))
+    by_others = {edge.event for edge in edges if edge.reporter not in parsed.nodes}
+    found = direct_signs(telling_roots(candidates), [node for node in parsed.nodes if node in spoke], parsed.unit)
+    return [sign for sign in found if sign.node in parsed.nodes or sign.event not in by_others]
+
+
+def _names(parsed: Parsed) -> Names:
+    """What nodes are called, by job.json and by the logs."""
+    table, files, manifest = parsed.table, parsed.files, parsed.job.manifest
+    names = Names(table, manifest)
+    addresses, ranks = told_identities(table, files)
+    names.learn(addresses | addresses_on_roll(table, files, manifest), ranks, find_aliases(parsed))
+    return names
 
 
 def _may_be_told_by_numbers(parsed: Parsed, candidates: Sequence[Candidate]) -> bool:
     """Whether a job did not complete, and nothing that broke tells why: what numbers then tell was the reason."""
     broke = any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates)
     return parsed.job.status is not Status.COMPLETED and not broke
+
+
+def _is_slower(ending: Ending) -> bool:
+    return ending.slow is not None and ending.slow.than_good_jobs
 
 
 def _of_pace(
@@ -141,6 +165,7 @@ def _of_pace(
         *collective_signs(parsed, home),
         *missed_signs(parsed, home),
         *slow_signs(parsed, ending, home),
+        *slow_from_the_start(parsed, ending, home),
         *straggler_signs(parsed, ending, home),
         *reported_signs(parsed, ending, home),
         *duration_signs(parsed, durations, home),
@@ -170,16 +195,17 @@ def _heard(table: EventTable, expected: Mapping[str, Sequence[int]]) -> dict[str
     return {node: own for node, own in expected.items() if node not in spoke or ranks & set(own)}
 
 
-def _blaming_texts(table: EventTable, candidates: Sequence[Candidate], files: Mapping[str, LogFile]) -> dict[int, str]:
+def _blaming_texts(parsed: Parsed, candidates: Sequence[Candidate], files: Mapping[str, LogFile]) -> dict[int, str]:
     """Raw text of messages that may name somebody: of blocks the lines that say what happened, under their head row.
 
     What a scheduler says of a fault it says of a node of its own, if it names one.
     """
+    table, nodes = parsed.table, set(parsed.nodes)
     texts: dict[int, str] = {}
     for candidate in candidates:
         named = candidate.fact.blame is Blame.NAMED and candidate.role in (Role.ROOT, Role.PROPAGATED)
         says = candidate.role is Role.ROOT and candidate.fact.known and not candidate.fact.stop
-        nameless = not candidate.nodes and not candidate.ranks and not is_of_any(candidate)
+        nameless = nodes.isdisjoint(candidate.nodes) and not candidate.ranks and not is_of_any(candidate)
         is_told = says and nameless and candidate.fact.blame is not Blame.NOBODY
         waits = candidate.role is Role.PROPAGATED and candidate.fact.kind == Kind.PEER_SILENT
         if named or is_told or waits:

@@ -55,7 +55,7 @@ def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int,
                 name = f"{heads[row]} {number.name}".strip() if row in heads else number.name
                 found[number.place, name][subject].append((row, number.value))
         for (_, name), of_subject in sorted(found.items()):
-            whole = {subject: of for subject, of in sorted(of_subject.items()) if len(of) >= 2 * MIN_SIDE}
+            whole = {subject: of for subject, of in sorted(of_subject.items()) if len(of) >= MIN_SIDE}
             if len(whole) >= max(MIN_RANKS, len(of_subject) * MAJORITY) and _is_measured(whole.values()):
                 yield event, name, _told(parsed, whole)
 

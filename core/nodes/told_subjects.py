@@ -96,6 +96,10 @@ class Subjects:
         count = int(numbers[place].value) if 0 <= place < len(numbers) else -1
         if named is None and self._counts_ranks and count >= 0:
             rank = count
+        other = self._named(text) if self._lists_nodes and named is None else None
+        if other is not None and other not in (origin.node, self._home.get(-1 if rank is None else rank)):
+            yield from _of_one(Subject(other), numbers)  # a table of all nodes, by one of them
+            return
         if rank is not None and (rank in self._home or origin.node is not None):
             yield from _of_one(Subject(self._home.get(rank) or origin.node or "", rank), numbers)
             return

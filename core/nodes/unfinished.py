@@ -83,7 +83,8 @@ def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapp
 def _is_open_end(parsed: Parsed, ending: Ending) -> bool:
     """Whether the job may have stood still in the end: it did by its clock, or nobody tells how it ended."""
     untold = parsed.job.status in (Status.RUNNING, Status.UNKNOWN) and not ending.ordered and ending.failed is None
-    return ending.hung or ending.pausing or ending.vague or untold or (ending.undated and ending.slow is None)
+    at_its_pace = ending.slow is None or ending.slow.than_good_jobs
+    return ending.hung or ending.pausing or ending.vague or untold or (ending.undated and at_its_pace)
 
 
 def _signs(parsed: Parsed, span: Span, few: Sequence[int], rest: str, home: Mapping[int, str]) -> list[Sign]:

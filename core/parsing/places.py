@@ -20,6 +20,7 @@ from core.parsing.homes import (
 from core.parsing.identities import find_names
 from core.parsing.launched import NOBODY_LAUNCHED, Launched, find_launched
 from core.parsing.pods import with_pods
+from core.parsing.rolls import find_roll, with_numbered_files
 from core.shares import few_of
 
 
@@ -44,7 +45,11 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
         table, manifest = _with_silent_tasks(with_homes(table, homes), homes, manifest) if homes else (table, manifest)
         homeless = homeless and not homes
-    hosts = (mapped_homes(table, files) or communicator_homes(table, files)) if homeless else {}
+    unplaced = homeless or not (table.ranks or manifest.node_ranks)
+    hosts = (mapped_homes(table, files) or communicator_homes(table, files)) if unplaced else {}
+    if not hosts and unplaced and (roll := find_roll(table, files, manifest)) is not None:
+        table, hosts = with_numbered_files(table, roll), dict(roll.homes) if roll.counts_ranks else {}
+        table = with_homes(table, roll.speakers) if names_only_tasks(table) else table
     if hosts and set(hosts) <= set(manifest.nodes or hosts):
         table, manifest = _on_hosts(table, hosts, manifest)
         homeless = False

@@ -15,7 +15,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-RANKS, MORE = 10, 12  # of a set, and of an unusual one: more leave two cores too little room for their own work
+RANKS, MORE, MOST = (
+    10,
+    12,
+    14,
+)  # of a set, of an unusual one and of a further one: more leave two cores too little room for their own work
 FEWEST = 3  # ranks of a job
 STEPS = 60  # chosen: enough for what is usual, for the fault and for what comes after it
 STRONGER = 0.3, 1.2  # of a step's length, that a fault adds
@@ -47,6 +51,23 @@ UNUSUAL: Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]] = (
     ((2, 2, 1), ({"overlap": True, "buckets": 3}, {"embedding": True, "chunks": 2}, {"experts": True})),
     ((1, 3, 3), ({}, {"mode": "fsdp2"})), ((1, 2, 4), ({},)), ((3, 2, 2), ({}, {"embedding": True})),
     ((2, 2, 3), ({}, {"chunks": 2})), ((2, 3, 2), ({}, {"mode": "zero1"})), ((1, 6, 2), ({}, {"mode": "fsdp"})),
+)  # fmt: skip
+# What neither of the two above has
+_ZERO, _PARTS = {"mode": "zero1"}, {"chunks": 3}
+FURTHER: Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]] = (
+    *(((1, dp, 1), ({}, _ZERO, {"overlap": True, "buckets": 5})) for dp in (3, 13, 14)),
+    *(((1, dp, 1), ({"experts": True, **_ZERO}, {"mode": "fsdp"}, {"mode": "fsdp2"})) for dp in (7, 8)),
+    *(
+        ((1, dp, 1), ({"mode": "fsdp2", "experts": True}, {"mode": "fsdp", "checkpoint_every": 13, **_BIG}))
+        for dp in (5, 6)
+    ),
+    ((1, 3, 4), ({}, _ZERO)), ((1, 4, 3), ({}, {"mode": "fsdp"})), ((1, 2, 5), ({}, {"overlap": True})),
+    ((7, 2, 1), ({},)), ((5, 2, 1), ({"chunks": 2, "embedding": True}, _ZERO)), ((2, 7, 1), ({}, _ZERO)),
+    ((4, 2, 1), (_PARTS, {"experts": True}, _ZERO)), ((4, 3, 1), ({"chunks": 2}, {"embedding": True})),
+    ((3, 4, 1), (_ZERO, {"overlap": True, "buckets": 3})), ((2, 5, 1), ({"experts": True}, _PARTS)),
+    ((3, 3, 1), (_ZERO, {"embedding": True})), ((3, 2, 1), ({"experts": True}, _ZERO)),
+    ((2, 3, 1), ({"experts": True, **_ZERO}, _PARTS)), ((2, 2, 1), (_ZERO, {"chunks": 4})),
+    ((3, 2, 2), ({"chunks": 2},)), ((2, 2, 3), ({"embedding": True}, _ZERO)), ((2, 3, 2), ({"chunks": 2},)),
 )  # fmt: skip
 GRAINS: Sequence[dict[str, Any]] = (
     {},
@@ -207,8 +228,8 @@ class Unusual(Draw):
         self.more = {"pods": self.pods, **chance.choice(GRAINS)}
         self.kinds = [deck.draw()]
         alone = self.kinds == ["slow_switch"]
-        self.jobs = [self._job("a", 0, MORE if alone else chance.choice((4, 6, 9, MORE)))]
-        room = MORE - self._ranks(self.jobs[0])
+        self.jobs = [self._job("a", 0, self.ranks if alone else chance.choice((4, 6, 9, self.ranks)))]
+        room = self.ranks - self._ranks(self.jobs[0])
         while not alone and room >= FEWEST and len(self.jobs) < FEWEST:
             job = self._job("abc"[len(self.jobs)], sum(map(self._servers, self.jobs)), room)
             before = self.jobs[-1]
@@ -222,7 +243,10 @@ class Unusual(Draw):
 
     def _layouts(self, room: int) -> Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]]:
         """Those that fill the room by more than half: else small ones come most often."""
-        return [of for of in UNUSUAL if room / 2 < math.prod(of[0]) <= room]
+        return [of for of in self.layouts if room / 2 < math.prod(of[0]) <= room]
+
+    ranks = MORE  # of all its jobs together
+    layouts = UNUSUAL
 
     @staticmethod
     def _ranks(job: dict[str, Any]) -> int:
@@ -231,6 +255,13 @@ class Unusual(Draw):
     @staticmethod
     def _servers(job: dict[str, Any]) -> int:
         return int(job["pp"] * job["dp"])
+
+
+class Further(Unusual):
+    """A set of what neither ordinary nor unusual ones have, with up to 14 ranks."""
+
+    ranks = MOST
+    layouts = FURTHER
 
 
 def _rate(size: int, seconds: float) -> str:
@@ -273,11 +304,12 @@ def main() -> None:
     parser.add_argument(
         "--unusual", action="store_true", help="layouts, tenants and records that the others do not have"
     )
+    parser.add_argument("--further", action="store_true", help="the same, on layouts that the unusual ones do not have")
     parser.add_argument("--busy", action="store_true", help="ranks take turns with all else on the machine")
     options = parser.parse_args()
     chance = random.Random(options.seed)  # noqa: S311 no secret
     deck = Deck(chance)
-    draw = Unusual if options.unusual else Draw
+    draw = Further if options.further else Unusual if options.unusual else Draw
     plans = [
         draw(chance, deck, f"{options.name}{number:02}", busy=options.busy).plan() for number in range(options.sets)
     ]

@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from benchmarks.campaign.__main__ import told
 from benchmarks.campaign.oracle import has_report, look, missing, wrong
-from benchmarks.campaign.people import CampaignJob
+from benchmarks.campaign.people import CampaignJob, People
 from benchmarks.campaign.season import Result, season
 from benchmarks.support.stage import ROOMS, Stage
 from bot.state.answers import SavedAnswer
+from bot.state.errors import StateUnavailable
 from bot.state.inbox import Envelope
 from bot.state.state import open_state
 from tests.e2e_faults.conftest import shared, slack, stage
@@ -55,6 +57,36 @@ def test_the_oracle_sees_what_went_wrong(stage: Stage) -> None:
         "quick-0001 is approved as p, and the library does not have it so"
     ]
     assert wrong(replace(facts, deeds={run: "aa"}), [case]) == [f"{run}: the audit tells aa"]
+
+
+def test_a_question_in_a_thread_that_people_began_mentions_the_bot(stage: Stage) -> None:
+    """A shortcut answers in the thread of the message: what is said there without a mention is between people."""
+    people = People(stage, Random(1))
+    case = CampaignJob(stage.job("quick-0001"), ROOMS[0], "shortcut")
+    with stage.bot():
+        people.ask(case)
+        stage.wait_told(case.job)
+        people.follow_ups["question"](case)
+        (words,) = case.questions
+        stage.slack.wait_for_message(case.room, f"{words}: N1")
+    assert missing(look(stage), [case]) == []
+
+
+def test_whoever_looks_while_the_disk_is_full_looks_again(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An act of a person does not end the campaign because the state cannot be read for a moment."""
+    people = People(stage, Random(1))
+    case = CampaignJob(stage.job("quick-0001"), ROOMS[0], "command")
+    with stage.bot():
+        people.ask(case)
+        stage.wait_told(case.job)
+    run, full = Stage.run, [StateUnavailable("It cannot be used: the disk does not answer.", "Wait.")]
+    monkeypatch.setattr(Stage, "run", lambda self, job: run(self, job) if not full else _raise(full.pop()))
+    people.follow_ups["question"](case)
+    assert len(case.questions) == 1
+
+
+def _raise(error: Exception) -> None:
+    raise error
 
 
 def test_the_oracle_waits_for_the_inbox(stage: Stage) -> None:

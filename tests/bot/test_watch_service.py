@@ -11,15 +11,6 @@ import pytest
 
 from benchmarks.support.patience import PATIENCE
 from bot.jobs import watch_service
-from bot.jobs.messages import (
-    BadMessage,
-    FindingMessage,
-    LinesMessage,
-    TroubleMessage,
-    WatchOrder,
-    of_line,
-    to_line,
-)
 from bot.jobs.watch_service import WatchService
 from bot.state.runs import Run, RunRequest, Trigger
 from bot.state.small_values import Status
@@ -28,7 +19,7 @@ from bot.state.watches import Watch, WatchFinding
 from core.live.findings import LiveKind
 
 
-class Told:
+class RememberingAnnouncer:
     """An announcer that remembers; it takes nothing as long as ``deaf``."""
 
     def __init__(self) -> None:
@@ -58,8 +49,8 @@ def state(tmp_path: Path) -> Iterator[State]:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def announcer() -> RememberingAnnouncer:
+    return RememberingAnnouncer()
 
 
 @pytest.fixture
@@ -72,18 +63,18 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start(state: State, told: Told, home: Path) -> Iterator[Callable[..., WatchService]]:
+def start(state: State, announcer: RememberingAnnouncer, home: Path) -> Iterator[Callable[..., WatchService]]:
     running: list[WatchService] = []
 
     def begin(quiet: timedelta = watch_service.QUIET) -> WatchService:
         environment = {**os.environ, "FIRSTFAULT_JOBS": str(home.parent)}
-        running.append(WatchService(state, told, environment=environment, quiet=quiet))
-        running[-1].start()
+        running.append(WatchService(state, announcer, environment=environment, quiet=quiet))
+        running[-1].thread.start()
         return running[-1]
 
     yield begin
-    for one in running:
-        one.stop()
+    for service in running:
+        service.thread.stop(PATIENCE)
 
 
 def until(condition: Callable[[], object]) -> None:
@@ -102,13 +93,13 @@ def watched(state: State) -> Watch:
 def test_nothing_is_followed_while_nothing_is_watched(start: Callable[..., WatchService]) -> None:
     """A bot that watches nothing pays nothing."""
     running = start()
-    until(running.healthy)
+    until(running.thread.healthy)
 
     assert running._process is None
 
 
 def test_a_failed_job_is_told_and_its_diagnosis_is_queued(
-    state: State, told: Told, home: Path, start: Callable[..., WatchService]
+    state: State, announcer: RememberingAnnouncer, home: Path, start: Callable[..., WatchService]
 ) -> None:
     """Once, and the watch is over; nothing is followed any more."""
     watched(state)
@@ -116,36 +107,36 @@ def test_a_failed_job_is_told_and_its_diagnosis_is_queued(
     until(lambda: running._process)
     (home / "job.json").write_text('{"status": "FAILED"}')
 
-    until(lambda: told.runs and not running._process)
+    until(lambda: announcer.runs and not running._process)
 
-    assert (told.kinds, told.runs) == (["failed"], ["j"])
+    assert (announcer.kinds, announcer.runs) == (["failed"], ["j"])
     assert [run.trigger for run in state.runs.active("T1")] == [Trigger.WATCH]
     assert state.watches.open() == ()
 
 
 def test_a_hang_that_never_ends_is_diagnosed_once_in_its_thread(
-    state: State, told: Told, start: Callable[..., WatchService]
+    state: State, announcer: RememberingAnnouncer, start: Callable[..., WatchService]
 ) -> None:
     """The job as it stands, below the alarm, and not before the alarm was told; the watch goes on."""
     watch = watched(state)
-    told.deaf = True
+    announcer.deaf = True
     start()
     for kind in (LiveKind.SILENT, LiveKind.STANDS, LiveKind.STANDS):
         state.watches.note(WatchFinding(0, watch.id, kind, "node-01", "it says nothing"))
-    until(lambda: told.attempts > 2)
-    before = list(told.runs)
+    until(lambda: announcer.attempts > 2)
+    before = list(announcer.runs)
 
-    told.deaf = False
-    until(lambda: told.runs)
+    announcer.deaf = False
+    until(lambda: announcer.runs)
     until(lambda: not state.watches.untold())
 
-    assert (before, told.kinds, told.runs) == ([], ["silent"], ["j"])
+    assert (before, announcer.kinds, announcer.runs) == ([], ["silent"], ["j"])
     assert [(run.thread_ts, run.trigger) for run in state.runs.active("T1")] == [("below node-01", Trigger.WATCH)]
     assert state.watches.open() == (state.watches.get(watch.id),)
 
 
 def test_a_job_that_ends_while_it_is_diagnosed_is_diagnosed_again(
-    state: State, told: Told, home: Path, start: Callable[..., WatchService]
+    state: State, announcer: RememberingAnnouncer, home: Path, start: Callable[..., WatchService]
 ) -> None:
     """What is being read may lack the end, so it answers for nobody who wants the end."""
     watch = watched(state)
@@ -154,33 +145,37 @@ def test_a_job_that_ends_while_it_is_diagnosed_is_diagnosed_again(
     running = start()
     (home / "job.json").write_text('{"status": "FAILED"}')
     until(lambda: running._settled)
-    before = list(told.runs)
+    before = list(announcer.runs)
 
     state.runs.leases.conclude(so_far.id, "worker", Status.DONE)
-    until(lambda: told.runs)
+    until(lambda: announcer.runs)
 
-    assert (before, told.runs) == ([], ["j"])
+    assert (before, announcer.runs) == ([], ["j"])
     assert [run.id for run in state.runs.active("T1")] != [so_far.id]
 
 
 def test_what_slack_does_not_take_is_told_later(
-    state: State, told: Told, home: Path, start: Callable[..., WatchService]
+    state: State, announcer: RememberingAnnouncer, home: Path, start: Callable[..., WatchService]
 ) -> None:
     """Nothing found is lost; the diagnosis does not wait for it."""
-    told.deaf = True
+    announcer.deaf = True
     watched(state)
     start()
     (home / "job.json").write_text('{"status": "FAILED"}')
-    until(lambda: told.runs)
+    until(lambda: announcer.runs)
 
-    told.deaf = False
-    until(lambda: told.kinds)
+    announcer.deaf = False
+    until(lambda: announcer.kinds)
 
-    assert told.kinds == ["failed"]
+    assert announcer.kinds == ["failed"]
 
 
 def test_a_process_that_dies_is_started_again(
-    state: State, told: Told, home: Path, start: Callable[..., WatchService], monkeypatch: pytest.MonkeyPatch
+    state: State,
+    announcer: RememberingAnnouncer,
+    home: Path,
+    start: Callable[..., WatchService],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Out of memory, or killed by somebody: the watch goes on."""
     monkeypatch.setattr(watch_service, "AGAIN_SECONDS", 0.1)
@@ -193,9 +188,9 @@ def test_a_process_that_dies_is_started_again(
     until(lambda: running._process not in (None, first))
     (home / "job.json").write_text('{"status": "FAILED"}')
 
-    until(lambda: told.runs)
+    until(lambda: announcer.runs)
 
-    assert told.kinds == ["failed"]
+    assert announcer.kinds == ["failed"]
 
 
 def test_a_job_that_says_nothing_for_too_long_is_left(state: State, start: Callable[..., WatchService]) -> None:
@@ -216,42 +211,10 @@ def test_of_two_bots_one_keeps_watch(state: State, start: Callable[..., WatchSer
     first = start()
     until(lambda: first._process)
     second = start()
-    until(second.healthy)
+    until(second.thread.healthy)
     alone = second._process is None
 
-    first.stop()
+    first.thread.stop(PATIENCE)
     until(lambda: second._process)
 
     assert alone
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        FindingMessage("w-1", LiveKind.HUNG, "job", "it hangs", "logs/a.log", 7, "last \x1b words \udcff"),
-        LinesMessage("w-1", 7, settled=True),
-        TroubleMessage("w-1", "gone"),
-    ],
-)
-def test_what_the_process_tells_comes_as_it_was_told(message: FindingMessage | LinesMessage | TroubleMessage) -> None:
-    """One line of ASCII each, whatever the logs hold."""
-    line = to_line(message)
-
-    assert line.isascii()
-    assert line.count(b"\n") == 1
-    assert of_line(line) == message
-
-
-@pytest.mark.parametrize(
-    "line", [b"", b"[]", b"{}", b'{"watch": "w-1"}', b'["LinesMessage", "", {"watch": 7, "lines": "x"}]', b"\xff"]
-)
-def test_what_is_no_message_is_refused(line: bytes) -> None:
-    """A process that reads hostile logs is believed nothing else."""
-    with pytest.raises(BadMessage):
-        of_line(line)
-
-
-def test_a_command_comes_as_it_was_given() -> None:
-    """To follow, and to leave."""
-    for command in (WatchOrder("watch", "w-1", "j"), WatchOrder("leave", "w-1")):
-        assert of_line(to_line(command)) == command

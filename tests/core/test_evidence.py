@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from core.answer.evidence import MAX_LINES
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.logs.label import as_people_write
@@ -60,12 +59,12 @@ def test_a_line_with_carriage_returns_is_cited_by_its_newlines() -> None:
 
 
 def test_the_number_of_cited_lines_is_bounded_and_each_node_is_among_them() -> None:
-    """Of forty times on four nodes a few, the earliest of each node first."""
+    """Of thirty times on three nodes the earliest of each node."""
     failed = four_nodes({n: [text for _ in range(10) for text in lost(2)] for n in (0, 1, 3)}, usual=steps(9))
 
     told = first(failed)
 
-    assert (told.count, len(told.lines)) == (30, MAX_LINES)
+    assert (told.count, len(told.lines)) == (30, 3)
     assert {line.file for line in told.lines[:3]} == {f"logs/node-{n}/rank_{n}.log" for n in (0, 1, 3)}
     assert {line.line for line in told.lines[:3]} == {15}
 

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from core.course.iterations import Iterations
+from core.course.markers import measures
 from core.job import Job
 from tests.support.jobs import at, example, four_nodes, job, lines, parse, steps
 
@@ -308,3 +309,20 @@ def test_a_bar_above_all_clocks_of_its_file_was_not_drawn_after_them() -> None:
 
     assert len(course) == 0
     assert len(below_a_clock) == 89
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Elapsed time per iteration (ms): 12.5", "per_step_time: 12 ms", "ITER TIME 12.5 ms", "time=12ms",
+        "iter time (s): 1.5", "train_step_timing in s=1.5", "step_time: 2", "perf/time_per_step: 2", "at 3, seconds: 2",
+        "lm loss: 1e-3", "reduced_train_loss=nan", "loss/train/total: 2", "loss train: 2", "'Loss': 2", "loss is 2",
+        "grad norm: 2", "grad_norm=2", "gradient norm: inf",
+    ],
+)  # fmt: skip
+def test_a_number_is_found_by_its_word_as_without(text: str) -> None:
+    """The words of each number stand in every form of it."""
+    found = [measure.find(text, text.lower()) is not None for measure in measures()]
+
+    assert found == [measure.read.search(text) is not None for measure in measures()]
+    assert any(found)

@@ -5,7 +5,7 @@ import pytest
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Scope
-from tests.support.jobs import at, four_nodes, signs_of
+from tests.support.jobs import at, four_nodes, job, lines, signs_of
 
 
 def rewards(odd: float, spread: float = 1.0) -> Job:
@@ -46,3 +46,28 @@ def test_what_does_not_change_was_configured() -> None:
     }
 
     assert outside(four_nodes(says)) == []
+
+
+@pytest.mark.parametrize(("seconds", "suspects"), [(2.9, ["node-2"]), (2.1, [])])
+def test_whose_work_is_longer_in_a_job_that_is_slower_than_good_ones_made_it_slow(
+    seconds: float, suspects: list[str]
+) -> None:
+    """A table of all nodes, every tenth step: one is busy for nearly all of a step, and the others wait for it."""
+
+    def paced(each: float, **manifest: object) -> Job:
+        said = []
+        for n in range(1, 61):
+            said.append(at(n * each, f"step {n} loss 2.5"))
+            if n % 10 == 0:
+                said += [
+                    f"  node-{k}  {(each - 0.1 if k == 2 and each > 2.5 else 1.9) + n % 20 / 1e4:.3f}  "
+                    f"{(0.1 if k == 2 and each > 2.5 else each - 1.9) + n % 20 / 1e4:.3f}"
+                    for k in range(4)
+                ]
+        known = {"nodes": tuple(f"node-{k}" for k in range(4)), "settings_id": "s"} | manifest
+        return job({"train.log": lines(*said)}, **known)
+
+    good = paced(2.1, job_id="good", status=Status.COMPLETED)
+    found = diagnose(paced(seconds, status=Status.CANCELLED), [good])
+
+    assert [node.node for node in found.nodes] == suspects

@@ -447,3 +447,33 @@ def test_who_has_no_link_any_more_is_told_before_who_has_it_back(back: bool, acc
     found = diagnose(four_nodes({}, usual=[at(n, f"step {n} loss 2.5") for n in range(1, 31)], others=journals), [])
 
     assert sorted(node.node for node in found.nodes) == accused
+
+
+@pytest.mark.parametrize(
+    ("text", "role"),
+    [
+        ('level=error collector=infiniband err="invalid port state"', Role.BENIGN),
+        ("Memory cgroup out of memory: Killed process 9981 (python) total-vm:4kB, anon-rss:3kB", Role.ROOT),
+    ],
+)
+def test_words_that_nobody_knows_are_no_fault_when_daemons_alone_say_them(text: str, role: Role) -> None:
+    """Exporters complain on machines that are well; what the kernel says is known."""
+    daemon = [
+        f"Nov 21 04:00:0{n} node-2 {'node_exporter[1822]' if role is Role.BENIGN else 'kernel'}: {text}" for n in (8, 9)
+    ]
+    quiet = [f"Nov 21 04:00:0{n} node-2 systemd[1]: Started Session {n} of user root." for n in range(8)]
+    one = four_nodes({}, usual=steps(9), others={"node-2/messages": [*quiet, *daemon]})
+
+    assert {candidate.role for candidate in judged(one) if candidate.text.find(text[:12]) >= 0} == {role}
+
+
+def test_who_ends_a_job_because_it_is_slow_did_not_break() -> None:
+    """A guard of the first rank, in words of its own, once every step takes eight times as long."""
+    clock, said = 0.0, []
+    for n in range(1, 61):
+        clock += 1.0 if n <= 30 else 8.0
+        said.append(at(clock, f"step {n} loss 2.5"))
+    guard = [at(clock + 1, "ERROR throughput guard: below 25% of the start for 20 steps, aborting the run")]
+
+    assert {item.role for item in judged(four_nodes({0: guard}, usual=said)) if "guard" in item.text} == {Role.ROOT}
+    assert not diagnose(four_nodes({0: guard}, usual=said), []).nodes

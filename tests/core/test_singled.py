@@ -98,3 +98,12 @@ def test_a_server_that_falls_silent_while_all_its_trainers_wait_is_waited_for() 
     found = diagnose(job({**trainers, "ps-0.log": server}, nodes=NODES, status=Status.CANCELLED), [])
 
     assert [node.node for node in found.nodes] == ["ps-0"]
+
+
+def test_who_waits_for_ranks_of_its_own_is_the_one() -> None:
+    """The others are done; it says which of its ranks are not."""
+    roll = [f"(W pid={70 + n}, ip=10.0.4.1{n // 2}) rank {n} local {n % 2} ready" for n in range(6)]
+    done = [f"(W pid={70 + 2 * k}, ip=10.0.4.1{k}) step {n} reward 2.5" for n in range(1, 10) for k in range(3)]
+    waits = [f"(W pid=72, ip=10.0.4.11) waiting for engine of ranks 2,3 ({9 * k}s)" for k in range(1, 5)]
+
+    assert named(job({"driver.log": lines(*roll, *done, *waits)}, status=Status.CANCELLED)) == ["10.0.4.11"]

@@ -259,16 +259,20 @@ def test_a_long_job_is_slow_by_less_than_a_short_one(steps: int, *, slow: bool) 
     assert ("slow from iteration" in found.headline) is slow
 
 
-@pytest.mark.parametrize(("seconds", "slow"), [(16.0, True), (13.0, False)])
-def test_a_long_job_is_slow_at_one_and_a_half_times_the_step_of_good_ones(seconds: float, *, slow: bool) -> None:
-    """From its first step on, so that nothing changes in it; jobs that were well differed by a third at most."""
+@pytest.mark.parametrize(
+    ("usual", "seconds", "slow"), [(10.0, 16.0, True), (10.0, 13.0, True), (10.0, 12.5, False), (0.3, 0.4, False)]
+)
+def test_a_long_job_is_slow_that_needs_a_quarter_more_than_good_ones(
+    usual: float, seconds: float, *, slow: bool
+) -> None:
+    """From its first step on, so that nothing changes in it; steps of tenths of a second differ by a third."""
 
     def paced(each: float, **manifest: Any) -> Job:
         told = [at(n * each, f"step {n} loss 2.5") for n in range(1, 25)]
         order = at(24 * each + 1, STOP[0].split(" ", 2)[2])
         return four_nodes({}, usual=told, others={"slurm.out": [order]}, settings_id="s", **manifest)
 
-    good = paced(10.0, job_id="good", status=Status.COMPLETED)
+    good = paced(usual, job_id="good", status=Status.COMPLETED)
     found = diagnose(paced(seconds, status=Status.CANCELLED), [good])
 
     assert ("slow from iteration" in found.headline) is slow

@@ -109,3 +109,35 @@ def test_a_file_with_a_clock_in_its_head_alone_is_not_of_another_zone() -> None:
     spoke = parse(job(files, world_size=4)).table.spoke
 
     assert (int(spoke.last.max()) - int(spoke.first.min())) // SECOND == 36 * 60
+
+
+def test_a_kernel_of_another_zone_tells_of_the_time_that_job_json_has() -> None:
+    """Its log ends before the job began, by the job's own clock, and within it by that of job.json."""
+    steps = [f"{START + timedelta(hours=1, seconds=k):%H:%M:%S}.500 step {k} loss 2.5" for k in range(1, 61)]
+    waits = [f"{START + timedelta(hours=1, seconds=60 + 30 * k):%H:%M:%S}.500 still waiting" for k in range(1, 30)]
+    stuck = "kernel: [77507.201552] watchdog: BUG: soft lockup - CPU#41 stuck for {n}s! [kworker/41:1:9911]"
+    quiet = [
+        f"{START + timedelta(minutes=n - 12):%b %d %H:%M:%S} NODE kernel: [{76657 + 60 * n}.5] usb 3-1: USB disconnect"
+        for n in range(16)
+    ]
+    broken = [f"{START + timedelta(seconds=61 + n):%b %d %H:%M:%S} NODE {stuck.format(n=n)}" for n in (26, 54, 82)]
+    files = {f"gpu-{n}.log": lines(*steps, *(() if n == 2 else waits)) for n in range(4)}
+    files |= {
+        f"kern-gpu-{n}.log": lines(
+            *(text.replace("NODE", f"gpu-{n}") for text in (*quiet, *(broken if n == 2 else ())))
+        )
+        for n in range(4)
+    }
+    found = diagnose(
+        job(
+            dict(files),
+            nodes=tuple(f"gpu-{n}" for n in range(4)),
+            status=Status.CANCELLED,
+            start="2026-11-21T04:00:00Z",
+            end="2026-11-21T04:16:00Z",
+        ),
+        [],
+    )
+
+    assert [node.node for node in found.nodes] == ["gpu-2"]
+    assert "its kernel stopped" in found.headline

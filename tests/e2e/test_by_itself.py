@@ -148,7 +148,7 @@ def test_a_channel_follows_by_a_command(slack: Slack, rooms: Iterator[str], tmp_
 
         assert f"<#{room}>" in str(listed.blocks)
         assert [one.ts for one in followed.said()] == [begun.ts, answer.ts]
-        assert [entry.what for entry in state.audit.entries(team=slack.workspace.id)] == ["followed", "unfollowed"]
+        assert [entry.what for entry in state.audit.entries()] == ["followed", "unfollowed"]
 
 
 def test_where_no_jobs_can_be_followed_a_sentence_says_so(slack: Slack, room: str, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_a_bot_whose_keeper_of_watches_ended_is_not_well(slack: Slack, folders: 
     """Nobody would follow what people think is watched."""
     with serving(slack, replace(folders, home=tmp_path)) as scene:
         well = scene.bot.healthy()
-        scene.bot._watch_service.stop()
+        scene.bot._watch_service.thread.stop(PATIENCE)
 
         with pytest.raises(HTTPError) as told:
             urllib.request.urlopen(f"http://127.0.0.1:{scene.bot.health_port}/healthz")

@@ -10,9 +10,11 @@ import pytest
 
 from benchmarks.support.patience import PATIENCE
 from benchmarks.support.stage import Stage, eventually
+from bot.library.filing import LibraryAction, file_note
 from bot.library.session import open_fault_library
 from bot.settings import Settings
 from bot.slack.actions import draft_value
+from bot.slack.archive import load_draft
 from bot.state.audit import as_jsonl
 from bot.state.drafts import Decision, Verdict
 from bot.state.state import open_state
@@ -180,3 +182,30 @@ def test_what_cannot_be_archived_does_not_stand(stage: Stage, half: Message) -> 
     assert "<@U0ALICE>" in told.all_text
     assert PATTERN not in message.all_text
     assert decision_about(stage, "quick-1") is None
+
+
+@pytest.mark.usefixtures("half")
+def test_what_was_archived_and_could_not_be_noted_is_taken_out_again(stage: Stage) -> None:
+    """The pattern was written, then the bot died; the next one meets a broken library and drops the approval.
+
+    Found by the campaign: the disk of the state was full when the pattern was to be noted.
+    """
+    run = stage.run("quick-1")
+    assert run is not None
+    state = open_state(stage.state / "state.db")
+    draft = load_draft(state, run.id)
+    state.close()
+    assert draft is not None
+    settings = Settings(library=stage.home / "library", cache=stage.home / "cache")
+    action = LibraryAction("quick-1", run.id, "alice", "approved in Slack by U0ALICE")
+    file_note(lambda: open_fault_library(settings, embeds=False), action, draft.pattern(), edited=False)
+    assert len(approved(stage)) == 1
+    library, aside = stage.home / "library" / "library.db", stage.home / "library.db"
+    library.rename(aside)
+    library.mkdir()
+
+    with stage.bot():
+        eventually(lambda: decision_about(stage, "quick-1") is None, "the approval does not stand")
+        library.rmdir()
+        aside.rename(library)
+        eventually(lambda: approved(stage) == [], "the pattern is taken out")

@@ -45,7 +45,7 @@ SLOW_WAIT = "it was slow: all ranks waited longer for each other"
 
 
 def test_the_core_is_what_broke_in_whatever_words() -> None:
-    """The same words are nearer than other words for the same, and those at the same stage nearer than elsewhere."""
+    """The same words are nearer than other words for the same, and those of one node nearer than those of all."""
     other_path = job(
         "x", FULL.replace("data/a.pt", "ckpt/b.pt"), says="a file system was full", stage=Stage.CHECKPOINT_SAVING
     )
@@ -56,8 +56,9 @@ def test_the_core_is_what_broke_in_whatever_words() -> None:
     assert level(other_path, SAVING) is Level.MESSAGE
     assert level(copied, SAVING) is Level.WORDS
     assert level(other, SAVING) is Level.KIND  # a full file system is known in 8 wordings
-    assert level(replace(copied, stage=Stage.INITIALIZATION), SAVING) is Level.WORDS_ELSEWHERE
-    assert level(replace(other, stage=Stage.INITIALIZATION), SAVING) is Level.BROAD
+    assert level(replace(copied, stage=Stage.INITIALIZATION), SAVING) is Level.WORDS
+    assert level(replace(copied, scope=Scope.JOB), SAVING) is Level.WORDS_ELSEWHERE
+    assert level(replace(other, scope=Scope.JOB), SAVING) is Level.BROAD
     assert level(missing, SAVING) is None
 
 
@@ -251,3 +252,92 @@ def test_a_slow_job_on_which_nobody_stands_out_is_found_again() -> None:
         ("rebuild", Fit.SEEN, Level.PART)
     ]
     assert likely(job("Nothing conclusive."), [taught], (), {}) == ()
+
+
+def slow(cause: str, *lines: str, reason: str = "its fwd rose (1 before iteration 9, 2 after).") -> Diagnosis:
+    """A job that one node slowed down, with what it logged."""
+    seen = job(f"Look at n: {cause}; the job was slow from iteration 9 on.", *lines, says=cause)
+    suspect = diagnosis(suspects=(("n", reason),)).nodes[0]
+    return replace(seen, nodes=(replace(suspect, reasons=(reason,)),))
+
+
+OWN = slow("it slowed the others down: its own work took longer")
+READS = slow("it slowed the others down: it took longer to read its data")
+NAMED = slow("reports name it as the slowest ever since")
+ALONE = slow("its graph_exec_s went from 1.9 to 5.17, and no other\u2019s")
+UNKNOWN = slow("it slowed the others down")
+HOT = "kernel: mce: CPU3: Core temperature above threshold, cpu clock throttled (total events = 7)"
+NARROW = "pci 0000:17: 63.0 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (OWN, OWN, Level.OWN_WORK),
+        (OWN, NAMED, Level.OWN_WORK),
+        (OWN, ALONE, Level.OWN_WORK),
+        (UNKNOWN, OWN, Level.SLOWED),
+        (UNKNOWN, UNKNOWN, Level.SLOWED),
+        (READS, READS, Level.SLOWED),
+        (READS, OWN, None),
+        (slow(OWN.next.cause if OWN.next else "", reason="rx_crc_errors_phy on n rose to 190,233."), OWN, None),
+        (OWN, job("The job was slow from iteration 9 on.", says=SLOW_DATA), None),
+    ],
+)
+def test_one_slow_process_is_the_same_fault_whoever_measured_it(
+    one: Diagnosis, other: Diagnosis, expected: Level | None
+) -> None:
+    """What took it longer counts, and whether its network tells it apart; not whose clock or report said so."""
+    assert level(one, other) is level(other, one) is expected
+
+
+def test_a_slow_process_is_found_beside_any_trace_of_the_reason() -> None:
+    """A hot processor and a card on a slow link are two reasons for one slow node; who ended the job is none."""
+    cause = "it slowed the others down: its own work took longer"
+    hot, narrow = (
+        replace(seen, events=tuple(replace(trace, says=says) for trace in seen.events))
+        for seen, says in (
+            (slow(cause, HOT), "a processor was too hot and ran slower"),
+            (slow(cause, NARROW), "a card runs on a slower link of the bus than it could"),
+        )
+    )
+    ended = replace(OWN, events=(event("E1", CANCELLED, "It was logged once."),))
+
+    assert level(hot, narrow) is Level.OWN_WORK
+    assert level(ended, OWN) is Level.OWN_WORK
+
+
+def stood(*reasons: str) -> Diagnosis:
+    """A hung job whose suspect is told by these signs."""
+    suspect = diagnosis(suspects=(("n", reasons[0]),)).nodes[0]
+    return replace(job("Look at n; the job hung."), nodes=(replace(suspect, reasons=reasons),))
+
+
+def test_a_silent_process_may_be_a_frozen_one() -> None:
+    """Nobody told the silent one to end, so it did not show; what it was doing tells two such faults apart."""
+    frozen = stood("Rank 1 on n had to be killed; 3 of 4 ranks stopped when told to.")
+    silent = stood("Rank 1 on n had no end reported; 3 of 4 ranks did.")
+    reading = stood(
+        "Rank 1 on n had to be killed; 3 of 4 ranks stopped when told to.", "The last word of n was “opening shard 3”."
+    )
+
+    assert level(frozen, frozen) is Level.FROZEN
+    assert level(frozen, silent) is level(silent, frozen) is Level.SILENT
+    assert level(reading, reading) is Level.FROZEN
+    assert level(reading, frozen) is None
+
+
+def test_lack_of_host_memory_is_one_fault_whoever_ran_out_of_it() -> None:
+    """A process at its own limit and a machine without memory are told by other meanings."""
+    limit = job(
+        "x",
+        "kernel: Memory cgroup out of memory: Killed process 9 (python) total-vm:88kB",
+        says="the kernel killed a process at the memory limit of its cgroup",
+    )
+    machine = job(
+        "x",
+        "kernel: Out of memory: Killed process 9 (python) total-vm:88kB",
+        says="the kernel killed a process for lack of host memory",
+    )
+
+    assert level(limit, machine) is Level.BROKEN

@@ -100,17 +100,19 @@ def test_a_job_without_an_event_is_found_by_what_was_measured() -> None:
 
 
 def test_a_part_that_broke_is_wider_than_a_thing_that_is_wrong() -> None:
-    """An accelerator breaks in many ways that say the same of it; a wrong setting is a wrong setting."""
+    """An accelerator breaks in many ways, and alike only in one resource; a wrong setting is a wrong setting."""
     device = "the accelerator reported a hardware error"
-    gone, switch = (
+    gone, memory, page = (
         "kernel: NVRM: GPU has fallen off the bus.",
-        "nvidia-nvswitch0: SXid: <NUM>, Fatal, Link Always Fatal",
+        "kernel: NVRM: Xid (PCI:<NUM>:cb:<NUM>): 95, pid=<NUM>, Uncontained",
+        "RuntimeError: CUDA error: uncorrectable ECC error encountered",
     )
     key, option = "omegaconf.errors.ConfigAttributeError: Missing key optim", "error: unrecognized arguments: --warmup"
-    one, other = (told("x", device, line, says=device) for line in (gone, switch))
+    bus, one, other = (told("x", device, line, says=device) for line in (gone, memory, page))
     wrong = (told("x", SETTINGS, line, says=SETTINGS) for line in (key, option))
 
     assert level(one, other) is Level.BROKEN
+    assert level(bus, other) is None
     assert level(*wrong) is Level.BROAD
 
 

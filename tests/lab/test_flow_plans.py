@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lab.flows.fabric import Fabric
-from lab.flows.plans import FEWEST, MORE, RANKS, Deck, Draw, Unusual
+from lab.flows.plans import FEWEST, RANKS, Deck, Draw, Further, Unusual
 
 
 def plans(seed: int, sets: int = 12) -> list[dict[str, Any]]:
@@ -42,11 +42,12 @@ def test_faults_lie_within_their_jobs(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_unusual_sets_can_be_made(seed: int) -> None:
+@pytest.mark.parametrize("draw", [Unusual, Further])
+def test_unusual_sets_can_be_made(draw: type[Unusual], seed: int) -> None:
     """Three tenants at most, each NIC of one alone; ports of faults exist, at a switch or in a server."""
     chance = random.Random(seed)
     deck = Deck(chance)
-    for plan in [Unusual(chance, deck, f"x{number}", busy=False).plan() for number in range(12)]:
+    for plan in [draw(chance, deck, f"x{number}", busy=False).plan() for number in range(12)]:
         fabric = Fabric(plan["id"], plan["servers"], plan["rails"], plan["leaves"], plan["pods"])
         ports = {str(link["port"]) for link in fabric.topology()["links"]} | {f"down{leaf}" for leaf in range(9)}
         ports |= {f"{server}/eth{rail}" for server in range(plan["servers"]) for rail in range(plan["rails"])}
@@ -57,7 +58,7 @@ def test_unusual_sets_can_be_made(seed: int) -> None:
             taken += [(server, rail) for server in servers for rail in rails]
             for fault in job["faults"]:
                 assert set(fault.get("ports", [])) <= ports
-        assert len(set(taken)) == len(taken) <= MORE
+        assert len(set(taken)) == len(taken) <= draw.ranks
         assert {server for server, _ in taken} <= set(range(plan["servers"]))
         assert len(plan["jobs"]) <= FEWEST
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import Dialect, DialectMemory, JsonMode
 from bot.chat.model import ChatMessage, ModelReply
 from bot.chat.openai_model import OpenAIModel
@@ -44,7 +43,7 @@ def model_at(url: str, name: str, *, rung: JsonMode = JsonMode.SCHEMA, timeout: 
     """The model, talked to on that rung; the time-out is for a small machine that is busy."""
     cache = MemoryCache()
     DialectMemory(url, name, cache=cache).learn(Dialect(rung=rung))
-    return OpenAIModel(name, url, gate=CallLimit(1), timeout=timeout, retries=0, cache=cache)
+    return OpenAIModel(name, url, timeout=timeout, retries=0, cache=cache)
 
 
 def _structured(rung: JsonMode) -> Call:

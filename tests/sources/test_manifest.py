@@ -1,5 +1,6 @@
 """job.json: what is usable is kept, each lie costs one sentence, nothing crashes."""
 
+import io
 import json
 from typing import Any, BinaryIO
 
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.job import Manifest, Status
-from sources.layout import StoredFile, read_manifest
+from sources.layout import StoredFile, assemble, read_manifest
 from sources.limits import Limits
 from sources.manifest import parse_manifest
 
@@ -259,3 +260,37 @@ def test_a_rank_of_thousands_of_digits_has_no_exit_code() -> None:
     """Python reads no number of more than 4,300 digits; the other ranks keep theirs."""
     manifest, _ = parse_manifest("j1", json.dumps({"rank_exit_codes": {"9" * 5000: 1, "3": -9}}).encode())
     assert manifest.rank_exit_codes == {3: -9}
+
+
+def test_of_too_many_files_some_are_read_and_the_job_says_so() -> None:
+    """Evenly over their names: each of three nodes is heard; as many as are allowed are all read."""
+
+    def stored(name: str) -> StoredFile:
+        return StoredFile(name, 1, "1", lambda: io.BytesIO(b"x"))
+
+    logs = [stored(f"logs/node-{node}/rank_{rank}.log") for node in range(3) for rank in range(4)]
+    dumps = [stored(f"dumps/rank_{rank}.txt") for rank in range(7)]
+
+    job = assemble("j", [*logs, *dumps], place="here", limits=Limits(log_files=6))
+
+    assert [file.name[5:-4] for file in job.logs] == [
+        "node-0/rank_0", "node-0/rank_2", "node-1/rank_0", "node-1/rank_2", "node-2/rank_0", "node-2/rank_2",
+    ]  # fmt: skip
+    assert len(job.dumps) == 6
+    assert job.problems == (
+        "The job has 12 log files: 6 of them were read, evenly over their names.",
+        "The job has 7 dumps: 6 of them were read, evenly over their names.",
+    )
+    assert assemble("j", logs, place="here", limits=Limits(log_files=12)).problems == ()
+
+
+def test_names_of_nodes_are_as_long_as_a_machine_can_be_called() -> None:
+    """A name of a megabyte would stand in each sentence and picture of the answer."""
+    longest, longer = "n" * 253, "m" * 254
+
+    manifest, lies = parsed(nodes=["n0", "n1", longest, longer], node_ranks={"n0": [0], longer: [1]})
+
+    assert manifest.nodes == ("n0", "n1", longest)
+    assert manifest.node_ranks == {"n0": (0,)}
+    assert any("names of more than 253 characters" in lie for lie in lies)
+    assert max(map(len, lies)) < 1_000

@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.text.harmless import harmless
 from bot.text.wording import counted, names
-from faultlib.pattern import Clause, Entry, Origin, Pattern
+from faultlib.pattern import Entry, Origin, Pattern
 from faultlib.pattern_text import write_pattern
 from faultlib.question_search import Found
 from faultlib.stats import Stats
@@ -75,8 +75,8 @@ def vouched(entry: Entry) -> str:
 
 
 def _row(entry: Entry) -> str:
-    title = harmless(entry.pattern.title, _TITLE)
-    return f"{entry.id:<{_ID}}  {entry.status:<10}  {entry.origin:<5}{_jobs(entry):>9}  {title}"
+    title, jobs = harmless(entry.pattern.title, _TITLE), counted(len(entry.sightings), "job") if entry.sightings else ""
+    return f"{entry.id:<{_ID}}  {entry.status:<10}  {entry.origin:<5}{jobs:>9}  {title}"
 
 
 def _counts(counts: Mapping[Any, int]) -> str:
@@ -102,7 +102,7 @@ def _page(entry: Entry, joined: Sequence[str]) -> Iterator[str]:
         yield from _labelled("Make sure" if seed else "Made sure", pattern.confirmation)
     for kind, clauses in (("Must", pattern.signature.must), ("Must not", pattern.signature.must_not)):
         for number, clause in enumerate(clauses):
-            yield from _labelled("" if number else kind, _clause(clause))
+            yield from _labelled("" if number else kind, f"{clause.where}: {'  or  '.join(clause.events)}")
     for number, source in enumerate(pattern.sources):
         yield from _labelled("" if number else "Source", source)
     if entry.sightings:
@@ -119,14 +119,6 @@ def _hit(number: int, found: Found) -> Iterator[str]:
     yield f"    alike {found.score:.2f}; {vouched(found.entry)}"
     yield from _wrapped("    Cause: ", found.entry.pattern.cause)
     yield from _wrapped("    Fix: ", found.entry.pattern.fix)
-
-
-def _clause(clause: Clause) -> str:
-    return f"{clause.where}: " + "  or  ".join(clause.events)
-
-
-def _jobs(entry: Entry) -> str:
-    return counted(len(entry.sightings), "job") if entry.sightings else ""
 
 
 def _labelled(label: str, text: str) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
+from core.judge.roles.daemons import clear_unknown_daemons
 from core.judge.roles.echoes import clear_echoes
 from core.judge.roles.endings import clear_endings
 from core.judge.roles.kills import clear_kills
@@ -25,6 +26,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     """Candidates with the roles that they have in this job."""
     table = parsed.table
     candidates = demote_survived(parsed, candidates)
+    candidates = clear_unknown_daemons(parsed, candidates)
     candidates = clear_named_peers(parsed, candidates)
     candidates = clear_recovered_links(parsed, candidates)
     candidates = clear_kills(parsed, candidates)

@@ -172,7 +172,7 @@ def _compile_unwrap() -> Unwrap:
     kernel = _unwrap_entry(_sources())
     _enable_cache(kernel)
     with suppress(OSError):
-        kernel(0, 0, forms.Compiled(()).program(), 0, 0, 0)
+        kernel(0, 0, forms.Compiled(()).program, 0, 0, 0)
     return kernel
 
 

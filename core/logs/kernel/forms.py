@@ -5,9 +5,10 @@ tried with the form of the line before it first, because lines of a form come in
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.logs.kernel.letters import CLASS, DIGIT, NAME, WORD
 from core.logs.kernel.machine import LOOK, byte, compiled, copy, digits_end, put_byte, put_word, word
@@ -35,7 +36,10 @@ class FormArrays(NamedTuple):
 
 
 class Compiled:
-    """The owner of a program's arrays."""
+    """The owner of a program's arrays.
+
+    program: what compiled code is told; valid while its owner lives.
+    """
 
     def __init__(self, forms: Sequence[Form]) -> None:
         """Write the program of some forms."""
@@ -51,14 +55,10 @@ class Compiled:
         self._arrays = [np.array(numbers or [0], np.int64) for numbers in (starts, operations, outs, pieces)]
         self._bytes = np.frombuffer(bytes(self._arena) + b"\0" * LOOK, np.uint8)
         self._spans = np.zeros(2 * runs + 2, np.int64)
-        self._forms = len(forms)
-
-    def program(self) -> FormArrays:
-        """What compiled code is told."""
-        starts, operations, outs, pieces = (array.ctypes.data for array in self._arrays)
-        return FormArrays(
-            self._forms, starts, operations, outs, pieces, self._bytes.ctypes.data, self._spans.ctypes.data
-        )
+        # once: numpy takes microseconds for an address, and the program is asked for after each odd line
+        arrays: tuple[NDArray[Any], ...] = (*self._arrays, self._bytes, self._spans)
+        addresses = [array.ctypes.data for array in arrays]
+        self.program = FormArrays(len(forms), *addresses)
 
     def _operations(self, form: Form) -> list[int]:
         found, run = list[int](), 0

@@ -1,10 +1,10 @@
 """Names of the fields that loggers and shippers write, by what they mean; the first one that is there counts."""
 
-from enum import Enum, auto
+from enum import IntEnum, auto
 
 
-class Meaning(Enum):
-    """What a field is for."""
+class Meaning(IntEnum):
+    """What a field is for; a number, because a name is hashed in Python, for each field of each line."""
 
     MESSAGE = auto()
     LEVEL = auto()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.logs.wraps.json_forms import cut_object
-from core.logs.wraps.json_objects import read_object
+from core.logs.wraps.json_objects import names_of, read_object
 from core.logs.wraps.line_forms import NO_OBJECT
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.records import is_record, read_record
@@ -24,7 +24,7 @@ def _is_torn(line: bytes) -> bool:
     return line.startswith(b'{"') or line.endswith(b'"}')
 
 
-_WRAP = Wrap("JSON", peel, is_torn=_is_torn, cut=cut_object, beside=NO_OBJECT)
+_WRAP = Wrap("JSON", peel, is_torn=_is_torn, layout=names_of, cut=cut_object, beside=NO_OBJECT)
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:

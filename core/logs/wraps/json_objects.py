@@ -1,7 +1,10 @@
 """JSON objects of logs, which may hold anything: no error but "this is none"."""
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+MAX_DEPTH = 4  # objects in objects, of which the fields are told
 
 # Numbers stay as they were written: 6.3304, 1e18, -0, NaN, and those of 5,000 digits.
 DECODER = json.JSONDecoder(strict=False, parse_float=str, parse_int=str, parse_constant=str)
@@ -16,6 +19,19 @@ def read_object(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def names_of(line: bytes) -> bytes:
+    """The names of the fields of the object that a line is, with those of objects in it; empty when it is none."""
+    record = read_object(line)
+    return b"" if record is None else as_bytes("\0".join(_names(record)))
+
+
+def _names(record: Mapping[str, Any], depth: int = 1) -> Iterator[str]:
+    for name, value in record.items():
+        yield name
+        if isinstance(value, dict) and depth < MAX_DEPTH:
+            yield from _names(value, depth + 1)
 
 
 def as_text(line: bytes) -> str:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from core.logs.wraps.fields import LEVELS
-from core.logs.wraps.json_objects import as_bytes, read_object
+from core.logs.wraps.json_objects import as_bytes, names_of, read_object
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.records import read_record
 from core.logs.wraps.stamps import epoch, iso
@@ -71,7 +71,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     if time is None or message is None:
         return None
     is_rank = speaker is not None and all(str(record.get(speaker, "0")).isdecimal() for record in records)
-    return Wrap("JSON by its values", _Reading(time, message, level, speaker, is_rank).peel)
+    return Wrap("JSON by its values", _Reading(time, message, level, speaker, is_rank).peel, layout=names_of)
 
 
 def _first(

@@ -40,8 +40,9 @@ class Blocks:
         data = np.frombuffer(text + b"\n" * SPARE, np.uint8)
         room = np.empty(2 * len(text) + _ROOM, np.uint8)
         parts, at = list[bytes](), 0
-        while at < len(text):
-            behind, unwrapped = self._known(data, at, len(text), room)
+        addresses = data.ctypes.data, room.ctypes.data
+        while at < len(text) and not self._one_by_one.gave_up:
+            behind, unwrapped = self._known(at, len(text), addresses, room)
             if behind > at:
                 self._above = text[text.rfind(b"\n", 0, behind - 1) + 1 : behind - 1]
             else:
@@ -49,14 +50,17 @@ class Blocks:
                 unwrapped = self._odd(text[at : behind - 1]) + b"\n"
             parts.append(unwrapped)
             at = behind
-        return b"".join(parts)
+        return b"".join(parts) + (self._one_by_one.as_it_stands(text[at:]) if at < len(text) else b"")
 
-    def _known(self, data: _Bytes, at: int, size: int, room: _Bytes) -> tuple[int, bytes]:
-        """Where the lines of known forms end that begin there, and what becomes of them."""
+    def _known(self, at: int, size: int, addresses: tuple[int, int], room: _Bytes) -> tuple[int, bytes]:
+        """Where the lines of known forms end that begin there, and what becomes of them.
+
+        addresses: of the text and of the room for what becomes of it.
+        """
         if not self._forms or self._one_by_one.waits:
             return at, b""
-        start, out = data.ctypes.data, room.ctypes.data
-        program = self._compiled.program()
+        start, out = addresses
+        program = self._compiled.program
         stood, end, self._form = self._kernel(start + at, start + size, program, out, len(room), self._form)
         return stood - start, room[: end - out].tobytes()
 

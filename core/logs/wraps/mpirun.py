@@ -2,6 +2,9 @@
 
 The tag of ``--tag-output`` alone is read by ``core.logs.lines``; here it stays what is said after the stamp. Source:
 orte/mca/iof/base/iof_base_output.c of Open MPI 4 (ctime, then ``[jobid,vpid]<stream>:``).
+
+Amazon SageMaker's build of it also names the machine: ``[1,mpirank:8,algo-3]<stdout>:``, as logs in public issues have
+it (aws/sagemaker-python-sdk, aws/amazon-sagemaker-examples).
 """
 
 import re
@@ -28,4 +31,17 @@ def peel(line: bytes) -> Peeled | None:
     return Peeled(line[match.end() :], stamp, rank=rank)
 
 
+_TAG = re.compile(
+    rb"\[[0-9]{1,10},mpirank:(?P<rank>[0-9]{1,7}),(?P<node>[A-Za-z0-9][A-Za-z0-9.-]{0,62})\]"
+    rb"<std(?:out|err|diag)>:(?: (?=\S))?"
+)
+
+
+def peel_tag(line: bytes) -> Peeled | None:
+    """What was said, by which rank and where."""
+    match = _TAG.match(line)
+    return Peeled(line[match.end() :], nodes=(match["node"],), rank=int(match["rank"])) if match else None
+
+
 fit = usual(Wrap("mpirun", peel))
+fit_tag = usual(Wrap("mpirun of SageMaker", peel_tag))

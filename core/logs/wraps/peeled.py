@@ -65,6 +65,7 @@ class Wrap:
     goes_on: whether the line above it may have more lines, where others write to the same file.
     weak: whether ``core.logs.lines`` reads such lines as well; it is taken off for what else is inside.
     record: reads an object that is printed on lines of its own below a line of this kind.
+    layout: the names of a line's fields, empty where it has none; lines of one form have the same.
     cut: such a line as tokens of a form (``core.logs.wraps.line_forms``). beside: the token for a line that is not
     wrapped so, where there may be any.
     """
@@ -76,6 +77,7 @@ class Wrap:
     goes_on: Callable[[bytes], bool] = always
     weak: bool = False
     record: Callable[[bytes], Peeled | None] | None = None
+    layout: Callable[[bytes], bytes] | None = None
     cut: Callable[[bytes], Cut | None] | None = None
     beside: Run | None = None
 

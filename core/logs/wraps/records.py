@@ -13,12 +13,12 @@ from operator import itemgetter
 from typing import Any
 
 from core.logs.wraps.fields import LEVEL_NUMBERS, LEVELS, MEANINGS, WHERE, Meaning
-from core.logs.wraps.json_objects import as_bytes
+from core.logs.wraps.json_objects import MAX_DEPTH, as_bytes
 from core.logs.wraps.peeled import Peeled
 from core.logs.wraps.stamps import NO_STAMP, Stamp, epoch, iso
 from core.logs.wraps.tracebacks import in_words, is_traceback
 
-MAX_DEPTH, MAX_VALUE, MAX_FIELDS = 4, 1_000, 200  # objects in objects; characters of a value; fields of a record
+MAX_VALUE, MAX_FIELDS = 1_000, 200  # characters of a value; fields of a record
 
 
 _PLAIN = re.compile(r'[^\s"=]+', re.ASCII)  # a value that needs no quotes

@@ -51,6 +51,7 @@ FITS: tuple[Fit, ...] = (
     csv_rows.fit,
     stern.fit,
     mpirun.fit,
+    mpirun.fit_tag,
     compact_clock.fit,
     half_day_clock.fit,
     late_clock.fit,
@@ -61,4 +62,5 @@ FITS: tuple[Fit, ...] = (
     named_pairs.fit,
     leading_clock.fit,
 )
+RELATIVE = frozenset({elapsed_clock.fit})  # clocks that tell how long something has run
 DOCUMENTS: tuple[Document, ...] = (loki.DOCUMENT, elastic.DOCUMENT, cloudwatch.DOCUMENT, json_records.DOCUMENT)

@@ -8,7 +8,8 @@ from core.logs.lines import without_ansi
 from core.logs.wraps.documents import DocumentPart, read_parts
 from core.logs.wraps.journal_forms import EXPORT, VERBOSE, read_export, read_verbose
 from core.logs.wraps.peeled import Wrap
-from core.logs.wraps.registry import DOCUMENTS, FITS
+from core.logs.wraps.registry import DOCUMENTS, FITS, RELATIVE
+from core.logs.wraps.stamps import NO_STAMP
 
 SAMPLE_BYTES = 1 << 18  # as core.logs.scan learns labels from: job scripts print less before the first rank speaks
 MAX_LAYERS = 4  # wrappers around a line: collector, runtime, launcher and logger
@@ -55,10 +56,13 @@ def _find_layers(lines: Sequence[bytes]) -> tuple[Wrap, ...]:
     found: list[Wrap] = []
     lines = [line for line in lines if line]
     first = 0  # of the kinds that may come next
-    while lines and len(found) < MAX_LAYERS and (layer := _layer(lines, first)) is not None:
+    dated = False
+    while lines and len(found) < MAX_LAYERS and (layer := _layer(lines, first, dated=dated)) is not None:
         kind, wrap = layer
         found.append(wrap)
-        inside = [text for line in lines if (text := _inside(line, wrap))]
+        peeled = [(line, wrap.peel(line)) for line in lines]
+        dated = dated or 2 * sum(inner is not None and inner.stamp != NO_STAMP for _, inner in peeled) > len(lines)
+        inside = [text for line, inner in peeled if (text := without_ansi(inner.text) if inner else line)]
         first = kind + 1 if first or inside == lines else 0  # a label within the text would be found again
         lines = inside
     while found and found[-1].weak:
@@ -66,12 +70,10 @@ def _find_layers(lines: Sequence[bytes]) -> tuple[Wrap, ...]:
     return tuple(found)
 
 
-def _layer(lines: Sequence[bytes], first: int) -> tuple[int, Wrap] | None:
-    """The outermost layer of these lines that is of the first kind or a later one, and the place of its kind."""
-    kinds = enumerate(FITS[first:], start=first)
+def _layer(lines: Sequence[bytes], first: int, *, dated: bool) -> tuple[int, Wrap] | None:
+    """The outermost layer of these lines that is of the first kind or a later one, and the place of its kind.
+
+    dated: a layer around them tells when; how long a program or a kernel has run then is a number like any other.
+    """
+    kinds = ((kind, fit) for kind, fit in enumerate(FITS[first:], start=first) if not (dated and fit in RELATIVE))
     return next(((kind, wrap) for kind, fit in kinds if (wrap := fit(lines)) is not None), None)
-
-
-def _inside(line: bytes, wrap: Wrap) -> bytes:
-    peeled = wrap.peel(line)
-    return without_ansi(peeled.text) if peeled is not None else line

@@ -26,7 +26,8 @@ from core.logs.wraps.speakers import SpeakerWord, peel_all, together
 
 _TOKENS = 8  # words of a head: a date, a clock, a level, the name of a logger, a place in the code, the speaker
 _MAX_SHAPES = 64  # of names, their digits apart, in one expression; a cluster has a few
-_WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}[A-Za-z0-9][^\s|]*")  # what is but a sign between words is none
+_PAD = rb"(?: {0,6}(?=[0-9]{1,6}[\])>|}]))?"  # "[ 3]": numbers of one width
+_WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}" + _PAD + rb"[A-Za-z0-9][^\s|]*")  # what is but a sign between words is none
 # Brackets or a key around a name; a bare name must have letters, and a digit or several parts, as machines have.
 _SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
 _SPEAKER_WORD = re.compile(_SPEAKER, re.IGNORECASE)
@@ -35,7 +36,12 @@ _COUNTED = (
 )
 _TOKEN = re.compile(
     rb"(?P<open>[\[(<|{#]{0,2})"
-    rb"(?P<key>(?i:" + _SPEAKER + rb")[ ]|(?!" + _COUNTED + rb")[A-Za-z]{2,16}[ ](?=[0-9]{1,4}:)|[A-Za-z_]{1,16}[=:#])?"
+    + _PAD
+    + rb"(?P<key>(?i:"
+    + _SPEAKER
+    + rb")[ ]|(?!"
+    + _COUNTED
+    + rb")[A-Za-z]{2,16}[ ](?=[0-9]{1,4}:)|[A-Za-z_]{1,16}[=:#])?"
     rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@#:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t|]|$)(?! = )"  # a setting
 )
 _PROSE = re.compile(
@@ -103,7 +109,8 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
         if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
             continue
         if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
-            return _speakers(column, named_lines, reading, always=always)
+            padded = column.open != b"" and any(column.open + b" " in line[:HEAD] for line in lines)
+            return _speakers(column, named_lines, reading, always=always or padded)
     return None
 
 
@@ -181,7 +188,9 @@ def _speakers(
     pattern = re.compile(
         # words, each with what stands before it: no sign is in two parts of this
         rb"^(?:[^A-Za-z0-9]*[A-Za-z0-9][^\s|]*(?:[ \t]|(?=\|))){%d}[^A-Za-z0-9]*?(?P<word>" % column.place
-        + re.escape(column.open + column.key)
+        + re.escape(column.open)
+        + (_PAD if column.open else b"")
+        + re.escape(column.key)
         + rb"(?P<name>"
         + rb"|".join(shapes)
         + rb")"

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 
 from core.logs.label import Label, write_label
 from core.logs.lines import LABEL_MARK, without_ansi
@@ -12,6 +13,11 @@ _MAX_LABELS = 1 << 12  # that are remembered, so that they need not be written a
 # Of one line: a traceback of 1,000 frames has 3,000 lines, a progress bar tens of thousands, of which the last count.
 _MAX_PIECES = 1 << 14
 _MAX_JOINED = 1 << 20  # bytes of a line that came in parts; real lines end at about 14,000 (docs/reference/logs.md)
+# Sets of fields of the records of a file: a logger has some for each of its calls, and the real job that says most has
+# 1,102 different messages (core.logs.fold). Each new one is read field by field, at some 20 us a line.
+MAX_LAYOUTS = 1 << 12
+_SHORT = 16  # bytes of a set of fields that is kept as it is, and of the digest of a longer one
+MAX_BEYOND = 1 << 14  # records with further ones that are looked at; behind those nothing is taken off any more
 _NOTHING = Peeled(b"")
 
 
@@ -24,6 +30,8 @@ class Unwrapper:
         self._above, self._indent = _NOTHING, b""  # the record that a line may go on with, how far from the left it is
         self._parts: defaultdict[bytes, bytes] = defaultdict(bytes)
         self._object: list[bytes] = []  # lines of an object that is printed below a record
+        self._layouts: set[bytes] = set()
+        self._beyond = 0  # records whose fields were too many different ones
 
     def unwrap(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Each line as it was said, without its newline."""
@@ -35,6 +43,19 @@ class Unwrapper:
         """Whether something was said in part."""
         return bool(self._object) or any(self._parts.values())
 
+    @property
+    def gave_up(self) -> bool:
+        """Whether lines are taken as they stand from here on: names of fields are new in each of too many."""
+        return self._beyond > MAX_BEYOND
+
+    @property
+    def capped(self) -> str:
+        """What was read less exactly, as the end of a sentence about the file; empty for nothing."""
+        if not self._beyond:
+            return ""
+        what = "the rest of it was read as it stands" if self.gave_up else "further ones were read as they stand"
+        return f"records with more than {MAX_LAYOUTS:,} different sets of fields: {what}."
+
     def left(self) -> bytes:
         """What was said in parts of which the last one is missing; asked for when the file is over."""
         texts = [text for text in (*self._parts.values(), b"\n".join(self._object)) if text]
@@ -44,7 +65,11 @@ class Unwrapper:
     def say(self, peeled: Peeled) -> bytes:
         """What stands inside all layers."""
         peeled = _as(peeled, without_ansi(peeled.text))
+        if self.gave_up:
+            return self._written(peeled)
         for wrap in self._layers:
+            if wrap.layout is not None and not self._knows(wrap.layout(peeled.text)):
+                return self._written(peeled)
             inner = wrap.peel(peeled.text)
             if inner is None and wrap.continues(peeled.text):
                 return self._go_on(peeled, wrap) if wrap.goes_on(self._above.text) else self._written(peeled)
@@ -58,6 +83,24 @@ class Unwrapper:
                 peeled = peeled.around(_as(inner, without_ansi(inner.text)))
         self._above = peeled
         return self._written(peeled)
+
+    def _knows(self, layout: bytes) -> bool:
+        """Whether records with these fields are read; too many different ones are not."""
+        if len(layout) > _SHORT:
+            layout = blake2b(layout, digest_size=_SHORT).digest()
+        if layout not in self._layouts:
+            if len(self._layouts) >= MAX_LAYOUTS:
+                self._beyond += 1
+                return False
+            self._layouts.add(layout)
+        return True
+
+    def as_it_stands(self, text: bytes) -> bytes:
+        """Whole lines after it gave up, as ``unwrap`` has each of them."""
+        if b"\r" in text:
+            return b"".join(line + b"\n" for line in self.unwrap(text[:-1].split(b"\n")))
+        lead = self._label(_NOTHING, broken=False)
+        return lead + without_ansi(text[:-1]).replace(LABEL_MARK, b"").replace(b"\n", b"\n" + lead) + b"\n"
 
     def broken(self, text: bytes) -> bytes:
         """A line that nobody understands."""

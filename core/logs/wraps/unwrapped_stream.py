@@ -32,7 +32,7 @@ class OpenUnwrapped:
     open: Callable[[], BinaryIO]
     room: int = field(default=0, compare=False)
     known: list[Wrapping] = field(default_factory=list, repr=False, compare=False)
-    _kept: list[tuple[bytes, int]] = field(default_factory=list, init=False, repr=False, compare=False)
+    _kept: list[tuple[bytes, int, str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[type["OpenUnwrapped"], tuple[Callable[[], BinaryIO], int, list[Wrapping]]]:
         """Without the kept text: whoever works elsewhere reads it there."""
@@ -49,8 +49,8 @@ class OpenUnwrapped:
         wrapping = self.known[0]
         return cast("BinaryIO", UnwrappedStream(stream, wrapping, self._keep, self.room)) if wrapping else stream
 
-    def _keep(self, text: bytes, taken: int) -> None:
-        self._kept[:] = [(text, taken)]
+    def _keep(self, text: bytes, taken: int, capped: str) -> None:
+        self._kept[:] = [(text, taken, capped)]
 
     def _at_the_start(self, stream: BinaryIO) -> BinaryIO:
         if stream.seekable():
@@ -73,32 +73,37 @@ def _sample(stream: BinaryIO) -> bytes:
 
 
 class KeptText(io.BytesIO):
-    """A text that was unwrapped before; taken: bytes of the log that it was made from."""
+    """A text that was unwrapped before; taken: bytes of the log that it was made from; capped: as when it was made."""
 
-    def __init__(self, text: bytes, taken: int) -> None:
+    def __init__(self, text: bytes, taken: int, capped: str = "") -> None:
         """Stand at the start of the text."""
         super().__init__(text)
-        self.taken = taken
+        self.taken, self.capped = taken, capped
 
 
 class UnwrappedStream(io.RawIOBase):
     """What was said, from the first line to the last, or to where the log stops being readable."""
 
     def __init__(
-        self, stream: BinaryIO, wrapping: Wrapping, keep: Callable[[bytes, int], None] | None = None, room: int = 0
+        self, stream: BinaryIO, wrapping: Wrapping, keep: Callable[[bytes, int, str], None] | None = None, room: int = 0
     ) -> None:
-        """Take the layers off a stream that stands at its start; ``keep`` takes a whole text of so many bytes."""
+        """Take the layers off a stream that stands at its start; ``keep``: as ``KeptText`` takes them."""
         self._keep, self._room = keep, room
         self._read: list[bytes] = []  # while there is room
         self.taken = 0  # bytes of the log that were read
         self._stream = stream
         self._failure: UnreadableLog | None = None
-        unwrapper = Unwrapper(wrapping.layers)
+        self._unwrapper = unwrapper = Unwrapper(wrapping.layers)
         if wrapping.parts is None:
             self._texts = _of_lines(unwrapper, wrapping.layers, self._blocks())
         else:
             self._texts = _of_parts(unwrapper, wrapping.parts(self._blocks()))
         self._held = memoryview(b"")
+
+    @property
+    def capped(self) -> str:
+        """What was read less exactly so far, as the end of a sentence about the log; empty for nothing."""
+        return self._unwrapper.capped
 
     def readable(self) -> bool:
         """True, as ``io`` asks of a stream that is read."""
@@ -137,7 +142,7 @@ class UnwrappedStream(io.RawIOBase):
         elif text:
             self._read.append(text)
         else:
-            self._keep(b"".join(self._read), self.taken)
+            self._keep(b"".join(self._read), self.taken, self.capped)
             self._keep, self._read = None, []
 
     def _blocks(self) -> Iterator[bytes]:

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 
 import pytest
 
-from bot.chat.call_limit import CallLimit
 from bot.chat.openai_model import OpenAIModel
 from core.cache import ByteCache
 from tests.support.model_endpoint import Endpoint, Play, playing
@@ -31,9 +30,7 @@ def connect() -> Iterator[Connect]:
             *pieces: Play, timeout: float = 10, retries: int = 0, cache: ByteCache | None = None
         ) -> tuple[OpenAIModel, Endpoint]:
             endpoint = stack.enter_context(playing(*pieces))
-            model = OpenAIModel(
-                "toy", endpoint.url, gate=CallLimit(4), key=KEY, timeout=timeout, retries=retries, cache=cache
-            )
+            model = OpenAIModel("toy", endpoint.url, key=KEY, timeout=timeout, retries=retries, cache=cache)
             stack.callback(model.close)
             return model, endpoint
 

@@ -100,7 +100,7 @@ def test_the_key_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("MODEL_URL", "localhost:8000"), ("MODEL_TIMEOUT", "0"), ("MODEL_CALLS", "0"), ("MODEL_CALLS", "many")],
+    [("MODEL_URL", "localhost:8000"), ("MODEL_TIMEOUT", "0"), ("RUNS", "0"), ("RUNS", "many")],
 )
 def test_a_setting_that_makes_no_sense_is_told_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     """The error names the variable."""

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from bot.chat.call_limit import CallLimit
 from bot.chat.model import ChatMessage, ModelTrouble, ModelUnavailable, Usage
 from bot.chat.openai_model import OpenAIModel
 from core.cache import MemoryCache
@@ -137,8 +136,8 @@ def test_a_new_process_starts_where_the_last_one_was(connect: Connect) -> None:
     cache = MemoryCache()
     model, endpoint = connect(only(lambda body: schema_asked(body) == "prompt", says(JSON), "no"), cache=cache)
     model.answer(QUESTION, schema=Finding, max_tokens=50)
-    again = OpenAIModel("toy", endpoint.url, gate=CallLimit(1), cache=cache)
-    other = OpenAIModel("toy-2", endpoint.url, gate=CallLimit(1), cache=cache)
+    again = OpenAIModel("toy", endpoint.url, cache=cache)
+    other = OpenAIModel("toy-2", endpoint.url, cache=cache)
 
     calls = [it.answer(QUESTION, schema=Finding, max_tokens=50).usage.calls for it in (again, other)]
     again.close()
@@ -278,7 +277,7 @@ def test_an_endpoint_that_never_ends_is_left(connect: Connect, play: Play) -> No
 
 def test_the_time_out_is_the_one_that_was_asked_for() -> None:
     """Five seconds too, which the HTTP client takes for its own default."""
-    model = OpenAIModel("toy", "http://localhost:1/v1", gate=CallLimit(1), timeout=5)
+    model = OpenAIModel("toy", "http://localhost:1/v1", timeout=5)
 
     assert (model._client.timeout, model._client.max_retries) == (model._client._client.timeout, 2)
     model.close()
@@ -297,7 +296,7 @@ def test_nobody_listens() -> None:
     """A port without a server is unreachable, whatever is asked."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        model = OpenAIModel("toy", f"http://127.0.0.1:{taken.getsockname()[1]}/v1", gate=CallLimit(1), retries=0)
+        model = OpenAIModel("toy", f"http://127.0.0.1:{taken.getsockname()[1]}/v1", retries=0)
         trouble = trouble_of(model)
         model.close()
 
@@ -364,4 +363,4 @@ def test_a_url_that_is_none_is_a_bad_setting() -> None:
     """It is told before the first call."""
     for url in ("http://[::1", "http://host:port/v1"):
         with pytest.raises(BadSettings, match="URL of the language model"):
-            OpenAIModel("toy", url, gate=CallLimit(1))
+            OpenAIModel("toy", url)

@@ -1,7 +1,6 @@
 """The parts of the model client, each by itself: extraction, schema, dialect, gate, and what a server sent."""
 
 import json
-import threading
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -10,15 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, StringConstraints
 
-from benchmarks.support.patience import PATIENCE
-from bot.chat.call_limit import CallLimit
 from bot.chat.dialect import FORGET_AFTER_SECONDS, Dialect, DialectMemory, JsonMode
 from bot.chat.endpoint_json import EndpointAnswer, read_answer, read_usage, strict_schema
 from bot.chat.extract import json_object, visible
-from bot.chat.model import ChatMessage, ModelTrouble, ModelUnavailable, Usage
-from bot.chat.openai_model import OpenAIModel
+from bot.chat.model import Usage
 from core.cache import MemoryCache
-from tests.support.model_endpoint import Visitor, playing, says
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -128,13 +123,13 @@ def test_a_schema_that_holds_itself_is_refused() -> None:
 @given(st.text(max_size=30), st.booleans())
 def test_every_complaint_comes_to_an_end(complaint: str, schema: bool) -> None:
     """Each step is simpler than the one before, whatever the endpoint complains about."""
-    for said in (complaint, "use max_completion_tokens, temperature"):
+    for words in (complaint, "use max_completion_tokens, temperature"):
         dialect: Dialect | None = Dialect()
         seen = set()
         while dialect is not None:
             assert dialect not in seen
             seen.add(dialect)
-            dialect = dialect.after(said, schema=schema)
+            dialect = dialect.after(words, schema=schema)
         assert len(seen) <= 5
 
 
@@ -155,33 +150,6 @@ def test_what_was_learned_is_forgotten_after_a_day() -> None:
         assert remember().recall() == Dialect()
 
 
-def test_a_full_gate_refuses_and_a_slow_one_gives_up() -> None:
-    """One runs, one waits for a while, the third is sent away at once; afterwards there is room again."""
-    gate = CallLimit(1, waiting=1, seconds=0.2)
-    waiting, tired = threading.Event(), []
-
-    def wait() -> None:
-        waiting.set()
-        try:
-            with gate.turn():
-                tired.append("let in")
-        except ModelUnavailable as error:
-            tired.append(error.message)
-
-    with gate.turn():
-        second = threading.Thread(target=wait)
-        second.start()
-        waiting.wait()
-        second.join()
-        assert "within 0 s" in tired[0]
-    full = CallLimit(1, waiting=0)
-    with full.turn(), pytest.raises(ModelUnavailable) as caught, full.turn():
-        pass
-    assert caught.value.kind is ModelTrouble.BUSY
-    with gate.turn(), full.turn():
-        tired.append("room")
-
-
 @given(JSON, st.sampled_from(["choices", "error", "usage", "message", "content", "finish_reason"]))
 def test_whatever_a_server_sends_can_be_read(raw: Any, key: str) -> None:
     """No shape of JSON is a crash."""
@@ -194,33 +162,3 @@ def test_whatever_a_server_sends_can_be_read(raw: Any, key: str) -> None:
 def test_tokens_that_make_no_sense_count_as_none(counts: object) -> None:
     """A sum of costs is never made of texts or negative numbers."""
     assert read_usage(counts) == Usage()
-
-
-def test_no_more_calls_than_allowed_run_at_once() -> None:
-    """Models share one limit, whatever their endpoints: the call beyond it does not reach a server."""
-    arrived, go_on = threading.Barrier(3, timeout=PATIENCE), threading.Event()
-
-    def wait(visitor: Visitor) -> None:
-        arrived.wait()
-        go_on.wait(timeout=PATIENCE)
-        says("Yes.")(visitor)
-
-    gate, replies, asked = CallLimit(2, waiting=0), [], [ChatMessage("user", "E1: link down")]
-    with playing(wait) as here, playing(wait) as there:
-        models = [OpenAIModel("toy", endpoint.url, gate=gate, retries=0) for endpoint in (here, there)]
-        threads = [
-            threading.Thread(target=lambda it=model: replies.append(it.answer(asked, max_tokens=5).text), daemon=True)
-            for model in models
-        ]
-        for thread in threads:
-            thread.start()
-        arrived.wait()
-        with pytest.raises(ModelUnavailable) as caught:
-            models[0].answer(asked, max_tokens=5)
-        go_on.set()
-        for thread in threads:
-            thread.join()
-        for model in models:
-            model.close()
-
-    assert (caught.value.kind, replies, len(here.heard)) == (ModelTrouble.BUSY, ["Yes.", "Yes."], 1)

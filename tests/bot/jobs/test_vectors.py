@@ -40,7 +40,7 @@ def making(place: Path) -> Iterator[Vectors]:
     """At the end no thread of it is left."""
     before = set(threading.enumerate())
     vectors = Vectors(environment={**os.environ, "PLACE": str(place), "PYTHONPATH": str(ROOT)}, tasks=OURS)
-    vectors.start()
+    vectors.thread.start()
     try:
         yield vectors
     finally:
@@ -58,7 +58,7 @@ def test_they_are_made_at_the_start_and_after_a_change(tmp_path: Path, caplog: p
     caplog.set_level(logging.INFO)
     with making(tmp_path) as vectors:
         until(lambda: caplog.text.count("all made") == 1)
-        vectors.wake()
+        vectors.thread.wake()
         until(lambda: caplog.text.count("all made") == 2)
     first, second = starts(tmp_path)
     assert first != second
@@ -72,7 +72,7 @@ def test_a_child_that_dies_costs_nothing_else(tmp_path: Path, caplog: pytest.Log
     with making(tmp_path) as vectors:
         until(lambda: "the vectors' child ended: killed by signal 9" in caplog.text)
         (tmp_path / "die").unlink()
-        vectors.wake()
+        vectors.thread.wake()
         until(lambda: "all made" in caplog.text)
     assert len(starts(tmp_path)) == 2
 
@@ -102,7 +102,7 @@ def test_the_real_child_makes_what_is_missing(
         patterns = len(library.entries())
         assert sum(library.stats().vectors_by_model.values()) == 0
     vectors = Vectors(tasks=TASKS)
-    vectors.start()
+    vectors.thread.start()
     try:
         until(lambda: f"{patterns} vectors made" in caplog.text)
     finally:

@@ -38,7 +38,7 @@ HARMLESS = {
 }  # fmt: skip
 PROCESSES = {  # who may start programs: a program could be curl
     "bot/commandline/check_nodes/run.py", "bot/commandline/local_slack.py", "bot/jobs/child_process.py",
-    "bot/jobs/watch_process.py", "faultlib/probe.py", "sources/flows/nfdump.py",
+    "faultlib/probe.py", "sources/flows/nfdump.py",
 }  # fmt: skip
 
 

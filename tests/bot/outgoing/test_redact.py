@@ -14,6 +14,11 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
 SK = "sk-proj-" + "aB3dE6gH9" * 4
 
 SECRET = [
+    ("X-Amz-Signature=119f8e1f9f698e3ae04e74a03dab9963&x-id=GetObject", "119f8e1f9f698e3ae04e74a03dab9963"),
+    ("canonical query: X-Goog-Signature=7c3e88d1a2f4b6c8", "7c3e88d1a2f4b6c8"),
+    ("password for slurmdbd is Kc8GxP2RC9tmOt", "Kc8GxP2RC9tmOt"),
+    ("passphrase of node-3@farm is: 'b7 Rq9 xx'", "b7 Rq9 xx"),
+    ("vault token s.rsYiUEorlqNYBBSC4U6h0yXN renewed", "rsYiUEorlqNYBBSC4U6h0yXN"),
     ("OPENAI_API_KEY=" + SK, SK),
     ("key is " + SK + ".", SK),
     ("'" + SK + "'", SK),
@@ -216,6 +221,8 @@ SECRET = [
 ]
 
 HARMLESS = [
+    "the password for slurmdbd is missing, the password for step 12 is unset",
+    "s.register_forward_pre_hook2 b.ThisIsAClassOfTwentyFour s.aB3 x-amz-signature is wrong",
     "2026-11-21T03:59:44.976Z node-01 noded[12793]: ERROR netlink: eth0 <NO-CARRIER,UP> state DOWN",
     "NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', GPU has fallen off the bus.",
     "commit " + HEX40,

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.slack.failed_jobs import FollowRules, again_message, digest_message, read_channels, read_quiet
+from bot.settings import read_channels, read_quiet
+from bot.slack.failed_jobs import FollowRules, again_message, digest_message
 from bot.state.followed import FollowedJob, FollowStatus
 from tests.support.slack_payloads import violations
 from tests.support.slack_samples import AT, EVIL

@@ -195,7 +195,7 @@ def test_nothing_is_acknowledged_for_another_s_mistake(state: State, monkeypatch
 @contextmanager
 def reading(state: State, deal: Callable[[Received, Once], None]) -> Iterator[InboxReaders]:
     readers = InboxReaders(state.inbox, deal)
-    readers.start()
+    readers.thread.start()
     try:
         yield readers
     finally:
@@ -250,7 +250,7 @@ def test_windows_do_not_wait_behind_commands(state: State) -> None:
         reception(state).receive({**COMMAND, "trigger_id": f"{number}.x"})
     with reading(state, deal) as readers:
         reception(state).receive(OPENING)
-        readers.wake()
+        readers.thread.wake()
         assert opened.wait(PATIENCE)
         free.set()
 

@@ -49,10 +49,10 @@ def fill(state: State) -> None:
         state.watches.note(WatchFinding(0, watch.id, "silent", "rank 3", "it is silent"))
         state.watch_posts.intend(watch.id, "begun")
     state.watches.keep("k1")
-    state.seen_keys.touch("writable")
+    state.writable()
     state.inbox.put([Envelope(f"k{number}", "command", {"text": "f07"}) for number in range(4)])
-    for one in state.inbox.claim("i1", 2, ["command"]):
-        state.inbox.once(one)("ask", lambda: ["r-1", True])
+    for received in state.inbox.claim("i1", 2, ["command"]):
+        state.inbox.once(received)("ask", lambda: ["r-1", True])
 
 
 def use(state: State) -> None:
@@ -77,9 +77,9 @@ def use(state: State) -> None:
             pass
         while leases.claim_telling("w2"):
             pass
-    for one in state.inbox.claim("i2", 4, ["command"]):
-        state.inbox.once(one)("ask", lambda: ["r-1", True])
-        state.inbox.done(one.seq)
+    for received in state.inbox.claim("i2", 4, ["command"]):
+        state.inbox.once(received)("ask", lambda: ["r-1", True])
+        state.inbox.done(received.seq)
     state.drafts.pending(state.clock())
     state.runs.ask(asking("one more"))
 
@@ -111,12 +111,12 @@ def opened_and_used(path: Path) -> str:
     """What became of it: "", or what was told."""
     try:
         state = open_state(path, busy_seconds=0.2)
-    except StateUnavailable as told:
-        return told.message + told.hint
+    except StateUnavailable as trouble:
+        return trouble.message + trouble.hint
     try:
         use(state)
-    except StateUnavailable as told:
-        return told.message + told.hint
+    except StateUnavailable as trouble:
+        return trouble.message + trouble.hint
     finally:
         state.close()
     return ""
@@ -133,7 +133,7 @@ def test_damage_is_told_as_damage(sound: Path, tmp_path: Path, damage: Damage, s
         damage(place / f"state.db{suffix}", random.Random(seed))
         found.add(opened_and_used(place / "state.db"))
 
-    assert all("it is damaged" in told and "Restore a backup" in told for told in found - {""}), found
+    assert all("it is damaged" in words and "Restore a backup" in words for words in found - {""}), found
     if suffix == "" and damage is not flip:
         assert found - {""}
 
@@ -158,7 +158,7 @@ def tables() -> dict[str, list[str]]:
 @pytest.mark.parametrize("table", tables())
 def test_damage_in_a_value_is_told_as_damage(sound: Path, tmp_path: Path, table: str) -> None:
     """A value that nobody of ours wrote, in each column: it does no harm, or it is told."""
-    told = []
+    sentences = []
     for column in tables()[table]:
         for number, value in enumerate(("x'fffe80'", "x''", "'nonsense'", "-4611686018427387904", "0.5", "NULL")):
             place = tmp_path / f"{column}-{number}"
@@ -168,10 +168,10 @@ def test_damage_in_a_value_is_told_as_damage(sound: Path, tmp_path: Path, table:
             with suppress(sqlite3.IntegrityError):  # SQLite itself does not let it in
                 other.execute(f"UPDATE {table} SET {column} = {value}")
                 other.commit()
-                told.append(opened_and_used(place / "state.db"))
+                sentences.append(opened_and_used(place / "state.db"))
             other.close()
 
-    assert all("it is damaged" in one for one in told if one), told
+    assert all("it is damaged" in sentence for sentence in sentences if sentence), sentences
 
 
 def test_a_place_that_is_no_file_is_told_at_once(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_all_or_nothing(state: State) -> None:
 
     def halfway() -> None:
         with state.together():
-            state.seen_keys.touch("Ev1")
+            state.writable()
             ask(state)
             raise RuntimeError
 
@@ -231,8 +231,8 @@ def test_a_file_that_cannot_be_opened_is_let_go(tmp_path: Path) -> None:
     with pytest.raises(StateUnavailable, match="it is damaged") as caught:
         open_state(path)
 
-    held = [file for file in Path("/proc/self/fd").iterdir() if file.exists() and file.resolve() == path]
-    assert held == []
+    still_open = [file for file in Path("/proc/self/fd").iterdir() if file.exists() and file.resolve() == path]
+    assert still_open == []
     assert caught.value.__cause__ is not None  # whose frames would hold the connection
 
 

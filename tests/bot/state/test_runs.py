@@ -194,7 +194,7 @@ def test_old_runs_are_forgotten_with_all_that_hangs_on_them(state: State, clock:
     state.audit.add("T1", "U1", what="approved", target=old.id)
     untold = ask(state, "untold")
     state.runs.cancel(untold.id, "U1")
-    state.seen_keys.touch("old")
+    state.writable()
     state.inbox.put([Envelope("k1", "command", {"text": "old"}), Envelope("k2", "command", {"text": "open"})])
     (first, _) = state.inbox.claim("i1", 2, ["command"])
     state.inbox.once(first)("step", lambda: True)

@@ -247,7 +247,18 @@ def test_a_step_that_writes_to_storage_is_a_pause() -> None:
     )  # fmt: skip
 
     assert findings(answer(frame, topology)) == [("slow_step", None)]
-    assert findings(answer(pl.concat([frame, written]), topology)) == [("pause", None)]
+    found = answer(pl.concat([frame, written]), topology)
+    assert findings(found) == [("pause", None)]
+    assert '"stored_mb": 5.0' in to_json(to_document(found))
+
+
+@pytest.mark.parametrize(("first", "found"), [(0, "slowdown"), (12, "slow_group")])
+def test_group_that_was_slow_from_the_first_step_on_is_not_accused(first: int, found: str) -> None:
+    """Nothing became slow there: the job became faster, as on a machine that others leave."""
+    faults = tuple(Fault("compute", first, first + 19, 3.0, 0, replica) for replica in range(4))
+    frame, topology, _ = simulate(Layout(faults=faults))
+
+    assert [kind for kind, _ in findings(answer(frame, topology))] == [found]
 
 
 def test_no_records_are_no_jobs() -> None:

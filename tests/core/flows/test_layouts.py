@@ -1,10 +1,11 @@
 """Layouts whose groups look like others: experts beside groups of two or ZeRO, and activations that are joined."""
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import polars as pl
+import pytest
 
 from core.flows.analyse import analyse
 from core.flows.answer import JobAnswer
@@ -43,12 +44,13 @@ def groups(found: JobAnswer) -> dict[str, set[tuple[int, ...]]]:
     return kinds
 
 
-def two_by_two(*, experts: bool = False, joined: bool = False) -> list[Row]:
+def two_by_two(*, experts: bool = False, joined: bool = False, apart: float = 0.0) -> list[Row]:
     """Two stages (0 and 1, then 2 and 3) of two replicas.
 
     Args:
         experts: pairs of replicas exchange tokens with each micro-batch.
         joined: two activations are one record now and then.
+        apart: seconds between tokens that go one way and the other.
     """
     rows: list[Row] = []
     for step in range(STEPS):
@@ -60,14 +62,16 @@ def two_by_two(*, experts: bool = False, joined: bool = False) -> list[Row]:
                 rows.append(sent(clock + 0.02 + 0.04 * place, far, near, many * ACTIVATION, port=PIPELINE))
         for near, far in ((0, 1), (2, 3)):
             for place in range(6 * experts):
-                rows += both(clock + 0.03 + 0.04 * place, near, far, TOKENS, port=EXPERTS)
+                rows.append(sent(clock + 0.03 + 0.04 * place, near, far, TOKENS, port=EXPERTS))
+                rows.append(sent(clock + 0.03 + 0.04 * place + apart, far, near, TOKENS, port=EXPERTS))
             rows += both(clock + 0.3, near, far, GRADIENTS, port=RING)
     return rows
 
 
-def test_experts_beside_groups_of_two_are_no_pipeline() -> None:
+@pytest.mark.parametrize("apart", [0.0, 0.0015])
+def test_experts_beside_groups_of_two_are_no_pipeline(apart: float) -> None:
     """They send often and alike, as stages do, but at once, and on the pairs that exchange gradients."""
-    found = groups(job(two_by_two(experts=True)))
+    found = groups(job(two_by_two(experts=True, apart=apart)))
 
     assert found == {"dp": {(0, 1), (2, 3)}, "pp": {(0, 2), (1, 3)}, "ep": {(0, 1), (2, 3)}}
 
@@ -115,3 +119,57 @@ def test_experts_of_the_same_three_are_no_second_ring() -> None:
 
     assert groups(found) == {"dp": {(0, 1, 2)}, "ep": {(0, 1, 2)}}
     assert abs(len(found.timeline) - STEPS) <= 1
+
+
+def stages_of_three(stages: int, *, often: int = 3, embedding: bool = False) -> list[Row]:
+    """Stages of three replicas each, whose rings send one way around.
+
+    Args:
+        often: transfers a step both ways between a stage and the next, all at once and of different sizes.
+        embedding: the first and the last stage exchange one activation a step, in two records, one after the other.
+    """
+    rows: list[Row] = []
+    for step in range(STEPS):
+        clock = 1.8e9 + LENGTH * step
+        for replica in range(3):
+            chain = [replica + 3 * stage for stage in range(stages)]
+            for near, far in pairwise(chain):
+                for place in range(often):
+                    size = ACTIVATION * (1 if embedding else 1 + (place + step) % 4)
+                    apart = 0.01 if embedding else 0.001
+                    rows.append(sent(clock + 0.03 * place, near, far, size, port=PIPELINE, lasts=0.008))
+                    rows.append(sent(clock + 0.03 * place + apart, far, near, size, port=PIPELINE, lasts=0.008))
+            if embedding:
+                for part in (0.0, 0.012):
+                    rows.append(sent(clock + 0.33 + part, chain[0], chain[-1], ACTIVATION // 2, port=PIPELINE))
+                    rows.append(sent(clock + 0.336 + part, chain[-1], chain[0], ACTIVATION // 2, port=PIPELINE))
+            for stage in range(stages):
+                ring = sent(clock + 0.3, chain[stage], (replica + 1) % 3 + 3 * stage, GRADIENTS, port=RING, lasts=0.01)
+                rows.append(ring)
+    return rows
+
+
+def test_stages_that_send_often_at_once_and_unlike_are_no_embedding() -> None:
+    """Of interleaved stages coarser records hold pieces of any size, both ways; an embedding is sent once a step."""
+    found = groups(job(stages_of_three(2, often=7)))
+
+    assert found == {"dp": {(0, 1, 2), (3, 4, 5)}, "pp": {(0, 3), (1, 4), (2, 5)}}
+
+
+def test_embedding_that_takes_turns_is_no_stage() -> None:
+    """It has a third of the bytes of a pipeline of three micro-batches, which no stage has."""
+    found = groups(job(stages_of_three(3, embedding=True)))
+
+    assert found["pp"] == {(0, 3, 6), (1, 4, 7), (2, 5, 8)}
+    assert found["emb"] == {(0, 6), (1, 7), (2, 8)}
+
+
+def test_ring_whose_transfers_last_a_quarter_of_a_step_has_steps() -> None:
+    """Silence ended them, so they are no coarse records."""
+    rows = [
+        sent(1.8e9 + LENGTH * step, nic, (nic + 1) % 3, GRADIENTS, port=RING, lasts=0.1)
+        for step in range(STEPS)
+        for nic in range(3)
+    ]
+
+    assert len(job(rows).timeline) == STEPS

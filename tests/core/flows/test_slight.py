@@ -26,7 +26,12 @@ def record(begin: float, near: int, far: int, size: int, *, lasts: float, flags:
 
 
 def findings(
-    more: dict[int, float], *, late: int | None = None, slow: int | None = None, queue: float = 0.0
+    more: dict[int, float],
+    *,
+    late: int | None = None,
+    slow: int | None = None,
+    queue: float = 0.0,
+    calls: bool = False,
 ) -> tuple[FlowFinding, ...]:
     """Of a ring.
 
@@ -35,6 +40,7 @@ def findings(
         late: who begins to send that much later than the others; who sends to it waits with it.
         slow: whose data takes that much longer to be sent.
         queue: seconds behind its data, that it is acknowledged in those steps.
+        calls: receivers call for data, at any time of a step, so that the sums of what lies before a word tell nothing.
     """
     random = np.random.default_rng(5)
     rows, end = [record(1.8e9 - 3, 0, 2, 400, lasts=0.0)], 1.8e9
@@ -46,6 +52,8 @@ def findings(
             lasts = BURST + longer * (nic == slow)
             begin = end - lasts - (longer if late is not None and nic not in (late, late - 1) else 0.0)
             rows.append(record(begin, nic, far, 3_000_000, lasts=lasts))
+            if calls:
+                rows.append(record(end - 0.05 - longer - 0.3 * random.random(), far, nic, 100, lasts=0.0))
             after = queue if nic == slow and longer else 0.00005
             rows.append(record(begin + 0.0001, far, nic, 66, lasts=lasts - 0.0001 + after, flags=16))
     (job,) = analyse(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology()).jobs
@@ -60,6 +68,11 @@ def test_stall_of_a_quarter_of_a_step_is_told_with_its_rank() -> None:
     """Somebody clearly began later; the same slowness of all alike is noise, and nobody hears of it."""
     assert named(findings({30: 0.1}, late=3)) == [("slow_step", "10.0.0.3")]
     assert named(findings({30: 0.1})) == []
+
+
+def test_who_enters_a_ring_late_stalled_it_where_work_tells_nothing() -> None:
+    """What a rank works is hidden between calls of any time; when it first sends is not."""
+    assert named(findings({30: 0.3}, late=3, calls=True)) == [("slow_step", "10.0.0.3")]
 
 
 @pytest.mark.parametrize("first", [15, 25])

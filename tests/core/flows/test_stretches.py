@@ -59,4 +59,12 @@ def test_single_steps_stand_out_from_their_neighbours() -> None:
     durations = noise(90)
     durations[[40, 41, 70]] = 900
 
-    assert [step for step, _ in slow_steps(durations, find_stretch(durations))] == [40, 41, 70]
+    assert [slow.step for slow in slow_steps(durations, find_stretch(durations)) if slow.plain] == [40, 41, 70]
+
+
+def test_long_steps_within_a_wide_spread_need_a_name() -> None:
+    """Where steps differ much by themselves, one of half as long again is no slow step by its length alone."""
+    durations = 400 + 60 * np.random.default_rng(1).normal(size=90)
+    durations[40] = 570
+
+    assert [(slow.step, slow.plain) for slow in slow_steps(durations, None)] == [(40, False)]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from core.logs.wraps import cri, docker, journal, json_lines, kubectl, ranks, tags
+from core.logs.lines import LABEL_MARK
+from core.logs.wraps import cri, docker, journal, json_lines, kubectl, ranks, tags, unwrap
 from core.logs.wraps.line_blocks import FAST_BYTES, Blocks
 from core.logs.wraps.line_forms import Form, Run, RunKind, make_form, match, put_together, tokens_of_line
 from core.logs.wraps.peeled import Wrap
@@ -124,6 +125,32 @@ def test_blocks_say_what_the_lines_say_one_by_one(log: tuple[tuple[str, ...], li
     said = [fast.unwrap(b"".join(line + b"\n" for line in lines[at : at + cut])) for at in range(0, len(lines), cut)]
 
     assert b"".join(said) == one_by_one(layers, lines)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 200])
+def test_fields_that_are_new_in_each_record_are_read_up_to_a_bound(cut: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then records stand as they are, the same line by line and by blocks; no forged label passes."""
+    monkeypatch.setattr(unwrap, "MAX_LAYOUTS", 20)
+    monkeypatch.setattr(unwrap, "MAX_BEYOND", 20)
+    usual = b'{"level": "info", "msg": "step", "n": 1}'
+    new = [b'{"level": "info", "msg": "at", "k%d": 1, "in": {"a%d": 2}}' % (n, n) for n in range(100)]
+    odd = [usual + b"\r", b"\x1b[31m" + usual, LABEL_MARK + b"n=gpu-7 " + usual, b"plain\rtext", b""]
+    lines = [*(line for pair in zip(new, [usual] * 100, strict=True) for line in pair), *odd]
+    layers = [HEADS["json"][0]]
+    unwrapper = Unwrapper(layers)
+    fast = Blocks(unwrapper, layers)
+
+    said = [fast.unwrap(b"".join(line + b"\n" for line in lines[at : at + cut])) for at in range(0, len(lines), cut)]
+
+    found = b"".join(said)
+    assert found == one_by_one(layers, lines)
+    assert found.count(b"\n") == len(lines)
+    assert found.replace(LABEL_MARK, b"").startswith(b"INFO at in.a0=2 k0=1\nINFO step n=1\n")
+    assert new[-1] in found
+    assert found.count(LABEL_MARK) == 2 * len([*lines, b"the part behind a carriage return"])
+    assert (
+        unwrapper.capped == "records with more than 20 different sets of fields: the rest of it was read as it stands."
+    )
 
 
 @pytest.mark.parametrize("stack", STACKS, ids="-".join)

@@ -191,3 +191,12 @@ def test_numbers_in_brackets_before_each_line_are_ranks_of_a_later_machine() -> 
     said = [f"0309 08:01:{n:02}.51 [{r}] letter {n} ink 4.1 post 0.3\n".encode() for n in range(9) for r in (12, 13)]
 
     assert labels(b"".join(said)) == {b"rank=12", b"rank=13"}
+
+
+def test_numbers_of_one_width_are_padded_in_their_brackets() -> None:
+    """``[ 3]`` beside ``[12]``: taken off, so that all speakers say the same."""
+    said = [f"[{rank:2}] it {n} exchange enter" for n in range(8) for rank in range(12)]
+    content = "\n".join(said).encode() + b"\n"
+
+    assert labels(content) == {b"rank=%d" % rank for rank in range(12)}
+    assert "[rank3]: it 0 exchange enter" in shown(content)

@@ -80,3 +80,12 @@ def test_a_clock_of_twelve_hours_without_a_date_stands_first() -> None:
     assert time_of(said.encode(), 9) - BARE == (12 * 3600 + 59 * 60 + 9) * 1_000_000
     assert time_of(said.encode(), 10) - BARE == 13 * 3600 * 1_000_000
     assert time_of(said.encode(), 10) < NO_TIME
+
+
+def test_how_long_a_kernel_has_run_is_no_clock_beside_one_with_a_date() -> None:
+    """journald's stamp tells when; what stands in brackets behind it is a number of the message."""
+    said = [f"Nov  5 09:52:{n:02} gpu-7 kernel: [{76657.887556 + n:.6f}] usb 3-1: USB disconnect" for n in range(30)]
+    content = "\n".join(said).encode() + b"\n"
+
+    assert "elapsed clock" not in layers(content)
+    assert b"[76658.887556] usb 3-1" in unwrapped(content)

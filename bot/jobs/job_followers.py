@@ -1,17 +1,16 @@
-"""The process that follows jobs for the bot, so that the bot itself never reads a log.
+"""The task of a child that follows jobs for the bot, so that the bot itself never reads a log.
 
-It is started as ``python -m bot.jobs.watch_child``. Commands come on standard input, one a line; when it closes, the
-bot is gone, and so is this. A thread a job, because a bucket may be slow and must not keep the others waiting.
+A thread a job, because a bucket may be slow and must not keep the others waiting.
 """
 
-import os
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import NoReturn
 
-from bot.jobs.child import PipeOutput, pipes
+from bot.jobs.child import PipeOutput
 from bot.jobs.job_watch import EVERY, JobWatch
-from bot.jobs.messages import LinesMessage, TroubleMessage, WatchOrder, found, of_line
+from bot.jobs.messages import FollowJobs, LinesMessage, TroubleMessage, WatchOrder, found
 from bot.settings import load_settings
 from core.errors import FirstfaultError
 from core.live.findings import LiveKind
@@ -20,18 +19,15 @@ from sources.jobs import JobSource, open_source
 HEARD_SECONDS = 10.0  # between two words about how much was heard
 
 
-def main() -> None:
-    """Follow what standard input names, until it closes."""
-    os.umask(0o077)
-    commands, output = pipes()
+def follow(_order: FollowJobs, output: PipeOutput) -> NoReturn:
+    """Follow what further orders name; it ends with the process, for threads may wait for a bucket."""
     settings = load_settings()
     followers = JobFollowers(partial(open_source, settings.jobs, links=settings.follow_links), output)
-    for line in commands:
-        command = of_line(line)
+    while True:
+        command = output.orders.get()
         if not isinstance(command, WatchOrder):
             raise TypeError("it is told to follow jobs, or to leave them")
         followers.obey(command)
-    os._exit(0)  # threads may wait for a bucket; nothing here must be stored
 
 
 class JobFollowers:
@@ -71,7 +67,3 @@ class JobFollowers:
             if settled:
                 return
             leaving.wait(job_watch.pause())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,120 @@
+"""Who wrote the lines that nobody labelled, by what stands beside them: in the same file, or in one called alike."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.job import Manifest
+from core.logs.paths import strip, trains
+from core.logs.prefixes import PrefixLabels
+from core.logs.voices import Origin, Program, Voice
+
+_STREAM = re.compile(r"(?<![A-Za-z])(?:std)?(?:out|err)(?![A-Za-z])")
+MIN_STEMS = 2  # of one alone the other file may be of all machines
+MIN_FILES = 3  # of two that differ, one may be of all machines
+
+
+def shape_of(file: str) -> str:
+    """What files have in common that are called alike but for numbers."""
+    return re.sub(r"\d+", "#", strip(file))
+
+
+def with_the_unlabelled(
+    voices: Sequence[Voice], labels: Sequence[PrefixLabels], seen: Sequence[Origin], manifest: Manifest
+) -> list[Origin]:
+    """When all that is labelled in a file names one rank or node, that also wrote what its wrapper says nothing of.
+
+    Of files that are called alike, and one of which has lines of several ranks, each is of a node and of no rank.
+    """
+    named: dict[str, list[Origin]] = defaultdict(list)
+    for voice, label, origin in zip(voices, labels, seen, strict=True):
+        if label.wrapped and (label.host or label.rank is not None) and origin.program is not Program.DAEMON:
+            named[voice.file].append(origin)
+    nodes = _of_a_node_each(named, manifest)
+    sole = {file: one for file, origins in named.items() if (one := _same(origins)) is not None} | nodes
+    sole = sole or _one_host_each(voices, labels, seen)
+    return [
+        _like(origin, sole[voice.file]) if voice.file in sole and not label.names_somebody else origin
+        for voice, label, origin in zip(voices, labels, seen, strict=True)
+    ]
+
+
+def _of_a_node_each(named: Mapping[str, Sequence[Origin]], manifest: Manifest) -> dict[str, Origin]:
+    """Files called alike that are of a node each, by the ranks in them, where one has several ranks.
+
+    Args:
+        named: what labels tell in each file.
+    """
+    homes = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+    alike: dict[str, dict[str, str]] = defaultdict(dict)
+    several = set()
+    for file, origins in named.items():
+        nodes = {origin.node or homes.get(-1 if origin.rank is None else origin.rank) for origin in origins}
+        if len(nodes) == 1 and (node := nodes.pop()) is not None:
+            alike[shape_of(file)][file] = node
+        if len({origin.rank for origin in origins} - {None}) > 1:
+            several.add(shape_of(file))
+    return {
+        file: trains(Origin(node), manifest)
+        for shape, of_file in alike.items()
+        if shape in several and len(set(of_file.values())) == len(of_file) > 1
+        for file, node in of_file.items()
+    }
+
+
+def beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[Origin]:
+    """Files called alike, but for ending or stream, are of one speaker: w0.err and w0.jsonl, stderr.3 and stdout.3."""
+    of_stem: dict[str, dict[tuple[str | None, int | None], Origin]] = defaultdict(dict)
+    for voice, origin in zip(voices, seen, strict=True):
+        if (origin.node or origin.rank is not None) and origin.program is not Program.DAEMON:
+            for stem in _stems(voice):
+                of_stem[stem][origin.node, origin.rank] = origin
+    sole = {stem: next(iter(found.values())) for stem, found in of_stem.items() if len(found) == 1}
+    if len({(origin.node, origin.rank) for origin in sole.values()}) < MIN_STEMS:
+        return list(seen)
+    beside = [next((sole[stem] for stem in _stems(voice) if stem in sole), None) for voice in voices]
+    parents = {
+        voice.file for voice, item in zip(voices, seen, strict=True) if (item.rank, item.local_rank) != (None, None)
+    }
+    return [
+        _like(origin, item)
+        if item is not None and origin.node in (None, item.node) and voice.file not in parents
+        else origin
+        for voice, origin, item in zip(voices, seen, beside, strict=True)
+    ]
+
+
+def _stems(voice: Voice) -> tuple[str, str]:
+    """What a file has in common with the others of its speaker: all but its ending, or all but its stream."""
+    name = strip(voice.file)
+    return name.rpartition(".")[0], _STREAM.sub("*", name)
+
+
+def _one_host_each(
+    voices: Sequence[Voice], labels: Sequence[PrefixLabels], seen: Sequence[Origin]
+) -> dict[str, Origin]:
+    """Who wrote each file, where programs put their machine before their lines, and each file has its own machine."""
+    hosts: dict[str, dict[str, Origin]] = defaultdict(dict)
+    for voice, label, origin in zip(voices, labels, seen, strict=True):
+        if label.host and origin.node:
+            hosts[voice.file][origin.node] = origin
+    alone = {file: next(iter(named.values())) for file, named in hosts.items() if len(named) == 1}
+    nodes = {origin.node for origin in alone.values()}
+    return alone if len(alone) == len(hosts) == len(nodes) >= MIN_FILES else {}
+
+
+def _same(origins: Sequence[Origin]) -> Origin | None:
+    """The one that all of them are, as far as each tells; None when two differ."""
+    nodes, ranks = ({getattr(origin, name) for origin in origins} - {None} for name in ("node", "rank"))
+    if len(nodes) > 1 or len(ranks) > 1:
+        return None
+    return max(origins, key=lambda origin: (origin.node is not None) + (origin.rank is not None))
+
+
+def _like(origin: Origin, sole: Origin) -> Origin:
+    if origin.node and sole.node and origin.node != sole.node:
+        return origin
+    return replace(
+        origin, node=origin.node or sole.node, rank=sole.rank, local_rank=sole.local_rank, program=sole.program
+    )

@@ -1,0 +1,196 @@
+"""The roll of a job: lines that tell, once for each of its processes, its number and its machine, in whatever words.
+
+``>> rank 15 -> nid005121 gpu 3``, ``actor  9 registered from sim-c5:41009``, ``10.0.8.21 30050  # trainers 6,7``. No
+phrase marks them; what they do tells: all numbers from 0 on, each once, on machines that job.json names, or that have
+as many of them each.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from core.events.row_text import read_rows
+from core.events.table import EventTable
+from core.job import LogFile, Manifest
+from core.logs.paths import strip
+from core.logs.voices import Program
+from core.processes import MAX_REPORTS
+
+MAX_SHAPES = 64  # that are read: a job has a roll or two among what is said as often as it has processes
+MIN_NUMBERS = 2  # of one process nobody is told apart
+_ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one, as 0 does for a number
+_RANKS = frozenset(
+    ("rank", "process", "proc", "task", "worker", "trainer", "replica", "pe", "mpirank", "actor", "peer")
+)
+_NUMBERED = re.compile(
+    r"(?<![\w.])(?P<word>[A-Za-z_]{2,24})[ :=#\[-]{1,4}"
+    r"(?P<numbers>\d{1,6}(?:(?:, ?|-|\.\.)\d{1,6}){0,64})(?![\w.])"
+)
+_LISTED = re.compile(r"(\d{1,6})(?:(?:-|\.\.)(\d{1,6}))?")
+_ON = re.compile(r"\b(?:on|host|node|at)[ =:]{1,2}$", re.IGNORECASE)  # before a name that is a machine's for certain
+# A machine's name has letters and a digit, or is an address; what else is called and numbered so is a part of the run.
+_PART = (
+    r"(?:cuda|[gxnvt]pu|dev(?:ice)?|rank|stage|pp|tp|dp|ep|cp|sp|fsdp|group|slot|core|numa|lane|layer|expert|port|seed"
+    r"|part)"
+)
+_HOST = re.compile(
+    r"(?<![\w./:@-])(?!" + _PART + r"[-_:=]?\d{1,6}\b)"
+    r"(?P<host>(?:\d{1,3}\.){3}\d{1,3}|(?=[\w.-]{0,62}\d)[A-Za-z][A-Za-z0-9]*(?:[.-][A-Za-z0-9]+){0,8})(?![\w/-])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """The numbers of each machine, and what they count: ranks, or processes that go by another word.
+
+    speakers: the machine of each who said a line of it, where each said it of one.
+    """
+
+    word: str
+    homes: Mapping[str, tuple[int, ...]]
+    speakers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def counts_ranks(self) -> bool:
+        """Whether such a number is what other lines call a rank."""
+        return self.word.removeprefix("global_").removeprefix("world_") in _RANKS
+
+
+def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Roll | None:
+    """The roll of most numbers; None where no lines are one."""
+    found = list[Roll]()
+    for events in _shapes(table, manifest):
+        rows = np.sort(np.concatenate(list(table.rows_of(events).values())))
+        rows = rows[table.head[rows]]
+        if MIN_NUMBERS <= len(rows) <= MAX_REPORTS:
+            texts = read_rows(files, table, rows)
+            speakers = [table.nodes[node] if node >= 0 else "" for node in table.node[rows].tolist()]
+            found += _rolls([texts.get(row, "") for row in rows.tolist()], speakers, manifest)
+    return max(found, key=lambda roll: (roll.counts_ranks, sum(map(len, roll.homes.values())), roll.word), default=None)
+
+
+def addresses_on_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> dict[str, str]:
+    """The node of each machine by another name that a roll has for it: as Ray Train lists its workers, by addresses."""
+    of_ranks = {tuple(sorted(ranks)): node for node, ranks in manifest.node_ranks.items() if ranks}
+    roll = find_roll(table, files, replace(manifest, nodes=())) if of_ranks else None
+    if roll is None or not roll.counts_ranks:
+        return {}
+    return {
+        host: of_ranks[ranks] for host, ranks in roll.homes.items() if ranks in of_ranks and host != of_ranks[ranks]
+    }
+
+
+def _shapes(table: EventTable, manifest: Manifest) -> Iterator[Sequence[int]]:
+    """Events that are one message but for the name of a machine, the first to be said first."""
+    shapes: dict[str, list[int]] = defaultdict(list)
+    for event, template in enumerate(table.templates):
+        if not template.block and 0 < table.heads[event] <= MAX_REPORTS:
+            sample = template.sample.replace("<IP>", _ANY_ADDRESS).replace("<NUM>", "0")
+            if _NUMBERED.search(sample) and (table.nodes or any(_hosts(sample, manifest, masked=True))):
+                shapes[_HOST.sub("*", sample)].append(event)
+    heads = {shape: sum(int(table.heads[event]) for event in events) for shape, events in shapes.items()}
+    likely = [shape for shape in shapes if MIN_NUMBERS <= heads[shape] <= MAX_REPORTS]
+    return (shapes[shape] for shape in sorted(likely, key=lambda shape: min(shapes[shape]))[:MAX_SHAPES])
+
+
+def _hosts(text: str, manifest: Manifest, *, masked: bool = False) -> list[str]:
+    """What may be a machine in a line: of those that job.json names, where it does; of a masked line what looks so."""
+    found = [match["host"] for match in _HOST.finditer(text)]
+    return found if masked or not manifest.nodes else [host for host in found if host in manifest.nodes]
+
+
+def _rolls(texts: Sequence[str], speakers: Sequence[str], manifest: Manifest) -> Iterator[Roll]:
+    """The roll that these lines are, by each word that is numbered in all of them.
+
+    Args:
+        speakers: the machine that said each, empty where nobody knows it; what no line names may be that.
+    """
+    of_word: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    for text in texts:
+        for word, numbers in {
+            _singular(match["word"].lower()): _numbers(match["numbers"])
+            for match in reversed(list(_NUMBERED.finditer(text)))
+        }.items():
+            of_word[word].append(numbers)
+    columns = list(zip(*(_hosts(text, manifest) for text in texts), strict=False))
+    columns += [tuple(speakers)] if all(speakers) else []
+    for word, of_line in of_word.items():
+        counted = sorted(number for own in of_line for number in own)
+        if len(of_line) != len(texts) or counted != list(range(len(counted))) or len(counted) < MIN_NUMBERS:
+            continue
+        for hosts in columns:
+            homes: dict[str, list[int]] = defaultdict(list)
+            for host, own in zip(hosts, of_line, strict=True):
+                homes[host] += own
+            certain = all(_ON.search(text[: text.find(host)]) for host, text in zip(hosts, texts, strict=True))
+            if _are_homes(homes, manifest, certain=certain):
+                pairs = set(zip(speakers, hosts, strict=True))
+                named = dict(pairs) if len(pairs) == len(homes) == len(dict(pairs)) else {}
+                ordered = sorted(homes, key=lambda of: homes[of])
+                yield Roll(word, {host: tuple(sorted(homes[host])) for host in ordered}, named)
+                break
+
+
+def _singular(word: str) -> str:
+    """Rank of ``ranks``, and of ``rank_id``."""
+    word = word.strip("_").removesuffix("_id")
+    return word.removesuffix("s") if not word.endswith("ss") else word
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """The numbers of a list: "6,7", "0-3", "4"."""
+    found = list[int]()
+    for first, last in _LISTED.findall(text):
+        end = int(last) if last else int(first)
+        found += range(int(first), min(end, int(first) + MAX_REPORTS) + 1)
+    return tuple(found)
+
+
+def _are_homes(homes: Mapping[str, Sequence[int]], manifest: Manifest, *, certain: bool) -> bool:
+    """Whether these are machines with their processes: several, of job.json, or with equally many of them each.
+
+    certain: their names stand where nothing but a machine's does.
+    """
+    if len(homes) < MIN_NUMBERS:
+        return False
+    if manifest.nodes:
+        return True
+    each = Counter(len(own) for own in homes.values())
+    are_addresses = all(host.replace(".", "").isdigit() for host in homes)
+    if len(each) > 1 or (next(iter(each)) == 1 and not (are_addresses or certain)):
+        return False  # of names that come once each, any may be that of a thing with that number
+    blocks = [sorted(own) for own in homes.values()]
+    return all(own[-1] - own[0] == len(own) - 1 for own in blocks)  # launchers count machine by machine
+
+
+def with_numbered_files(table: EventTable, roll: Roll) -> EventTable:
+    """The table in which files that are called after the processes of a roll are of these: ``actor_09.log``.
+
+    Where each process has one, and no rank or machine is known of any of them.
+    """
+    of_file = {file: _number_of(name, roll.word) for file, name in enumerate(table.files)}
+    numbers = sorted(number for number in of_file.values() if number is not None)
+    home = {number: node for node, own in roll.homes.items() for number in own}
+    places = list(zip(table.origins, table.file_of_voice.tolist(), strict=True))
+    is_known = any(origin.node or origin.rank is not None for origin, file in places if of_file.get(file) is not None)
+    if is_known or not numbers or len(set(numbers)) < len(numbers) or set(numbers) - set(home):
+        return table
+    origins = [
+        origin
+        if (number := of_file.get(file)) is None
+        else replace(origin, node=home[number], rank=number, program=Program.RANK)
+        for origin, file in places
+    ]
+    return replace(table, origins=tuple(origins))
+
+
+def _number_of(name: str, word: str) -> int | None:
+    """The number behind a word that a file's name begins with."""
+    stem = PurePosixPath(strip(name)).name
+    match = re.match(re.escape(word) + r"s?[-_.]?(\d{1,6})(?!\d)", stem, re.IGNORECASE)
+    return int(match[1]) if match else None

@@ -1,0 +1,84 @@
+"""The line that is shown first where no trace tells what broke, and that no fault pattern takes it for a cause."""
+
+import re
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.model import Diagnosis, Role, Scope
+from faultlib.draft import pattern_of
+from faultlib.recall import query_of
+from tests.core.test_rank_series import FORMS, NODES, ONSET, told
+from tests.support.jobs import at, job, lines
+
+SRUN = "srun: Job step aborted: Waiting up to 32 seconds for job step to finish."
+CANCELLED = "slurmstepd: error: *** JOB 7719001 ON nid1 CANCELLED AT 2026-05-16T10:19:42 ***"
+
+
+def first(diagnosis: Diagnosis) -> str:
+    """The first line of the first event."""
+    return diagnosis.events[0].lines[0].text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_slow_rank_is_shown_where_its_number_left_its_level(form: str) -> None:
+    """The first line with the new number, and not the one above it or that of another rank."""
+    found = diagnose(told(FORMS[form], 2.0), [])
+    shown = first(found)
+
+    assert re.findall(r"turn'?:? (\d+)", shown) == [str(ONSET + 1)]
+    assert re.findall(r"rank'?:? (\d)", shown) == ["5"]
+    assert [(event.role, event.ordinary) for event in found.events[:1]] == [(Role.ROOT, True)]
+    assert "Rank 5 on farm-c" in found.events[0].because
+
+
+def test_an_ordinary_line_is_no_cause() -> None:
+    """A pattern of a slow rank has no clause for it, and is not looked for by it: every well job prints it."""
+    found = diagnose(told(FORMS["a sentence"], 2.0), [])
+    ordinary = [event for event in found.events if event.ordinary]
+
+    assert ordinary
+    assert not any(event.is_trace for event in ordinary)
+    assert "kneaded" not in str(pattern_of(found).signature.must)
+    assert not {event.id for event in ordinary} & {event.id for event in query_of(found).events}
+
+
+def test_a_number_that_is_none_is_shown_where_it_broke() -> None:
+    """And not the first of the many lines that say so after it."""
+    said = [at(n, f"iter {n}: loss {'nan' if n > 12 else 5.5}, time 200.00ms") for n in range(1, 21)]
+    found = diagnose(job({"train.log": lines(*said)}, status=Status.FAILED), [])
+
+    assert "is nan" in found.headline
+    assert "iter 13: loss nan" in first(found)
+
+
+def stopped(*said: str) -> Job:
+    steps = [at(n, f"iter {n}: loss 5.5, time 200.00ms") for n in range(1, 21)]
+    files = {f"node-{letter}/train.log": lines(*steps, *said) for letter in "ab"}
+    return job(files, nodes=("node-a", "node-b"), status=Status.CANCELLED)
+
+
+def test_who_stopped_a_job_comes_before_what_was_told_to_end() -> None:
+    """What srun says has no clock, and stands above the line that tells of the order."""
+    found = diagnose(stopped(SRUN, CANCELLED), [])
+
+    assert found.scope is not Scope.NODE
+    assert first(found) == CANCELLED
+
+
+def test_a_message_is_cited_twice_at_most_for_a_node() -> None:
+    """The first one, and that it came again; how often, its count tells."""
+    error = "RuntimeError: the disk of this machine is broken"
+    said = [at(n, f"ERROR {error}") for n in range(6)]
+    found = diagnose(job({"node-a/train.log": lines(*said), "node-b/train.log": lines("x")}, status=Status.FAILED), [])
+
+    assert (found.events[0].count, len(found.events[0].lines)) == (6, 2)
+
+
+def test_a_finding_on_a_named_node_keeps_its_suspect() -> None:
+    """What is shown first changes nothing in who is named."""
+    found = diagnose(told(FORMS["a dictionary"], 2.0), [])
+
+    assert [node.node for node in found.nodes] == [list(NODES)[2]]
+    assert found.events[0].nodes in ((), (list(NODES)[2],))

@@ -1,0 +1,104 @@
+"""The roll of a job: which process is on which machine, in whatever words a program tells it."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from core.job import Job
+from core.nodes.rank_series import CLEAR
+from core.nodes.told_subjects import MIN_SIDE
+from core.parsing.rolls import find_roll
+from tests.support.jobs import at, job, lines, parse, signs_of
+
+
+def with_roll(roll: Sequence[str], said: Sequence[str] = (), **manifest: object) -> Job:
+    """One log for all processes, which begins with these lines."""
+    return job({"train.out": lines(*roll, *said)}, **manifest)
+
+
+@pytest.mark.parametrize(
+    ("roll", "expected"),
+    [
+        (
+            [f">> rank {rank} -> nid00512{rank // 2} gpu {rank % 2} pid {4100 + 7 * rank}" for rank in (3, 0, 2, 1)],
+            {"nid005120": (0, 1), "nid005121": (2, 3)},
+        ),
+        (
+            [f"10.0.8.2{n} 30050   # machine {n}: trainers {2 * n},{2 * n + 1}" for n in range(3)],
+            {"10.0.8.20": (0, 1), "10.0.8.21": (2, 3), "10.0.8.22": (4, 5)},
+        ),
+        (
+            ["host gpu-a7 starts ranks 0-3 of 8", "host gpu-b2 starts ranks 4-7 of 8"],
+            {"gpu-a7": (0, 1, 2, 3), "gpu-b2": (4, 5, 6, 7)},
+        ),
+    ],
+)
+def test_each_number_has_its_machine(roll: Sequence[str], expected: dict[str, tuple[int, ...]]) -> None:
+    """In any order, and several in one line."""
+    assert parse(with_roll(roll)).job.manifest.node_ranks == expected
+
+
+@pytest.mark.parametrize(
+    "roll",
+    [
+        [f"rank {rank} uses cuda{rank % 2} for its part" for rank in range(4)],  # a device is no machine
+        [f"rank {rank} is in stage{rank // 2}" for rank in range(4)],
+        [f"rank {rank} -> gpu-{rank % 3}x" for rank in range(4)],  # not as many on each
+        [f"rank {rank} -> gpu-{rank // 2}x" for rank in (0, 1, 3)],  # one is missing
+        [f"worker {rank} reads shard-{rank}x" for rank in range(4)],  # a name each: of anything
+    ],
+)
+def test_what_else_is_numbered_is_no_machine(roll: Sequence[str]) -> None:
+    """Devices, stages, and names of which nobody knows what they are."""
+    assert not parse(with_roll(roll)).job.manifest.node_ranks
+
+
+def test_machines_are_those_of_job_json() -> None:
+    """Where it names them, each may have one process, and no other word is one."""
+    roll = [f"actor {n} registered from sim-{name}:4100{n} (48 envs)" for n, name in enumerate(("a2", "b5", "c9"))]
+    parsed = parse(with_roll(roll, nodes=("head-1", "sim-a2", "sim-b5", "sim-c9")))
+
+    assert parsed.job.manifest.node_ranks == {"sim-a2": (0,), "sim-b5": (1,), "sim-c9": (2,)}
+
+
+def test_files_are_of_the_processes_that_they_are_called_after() -> None:
+    """The learner has the roll, and each actor a file of its own."""
+    roll = [f"actor {n} registered from sim-{name}:4100{n}" for n, name in enumerate(("a2", "b5", "c9"))]
+    actors = {f"actors/actor_0{n}.log": lines(f"  {n}.70 start, 48 envs") for n in range(3)}
+    parsed = parse(job({"learner.log": lines(*roll), **actors}, nodes=("sim-a2", "sim-b5", "sim-c9")))
+
+    assert {(origin.node, origin.rank) for origin in parsed.table.origins if origin.node} == {
+        ("sim-a2", 0),
+        ("sim-b5", 1),
+        ("sim-c9", 2),
+    }
+
+
+def test_who_speaks_may_tell_the_machine() -> None:
+    """Ray's driver puts the address before what its workers say."""
+    said = [
+        f"(WorkerDict pid={7000 + rank}, ip=10.0.4.1{rank // 2}) rank {rank} local {rank % 2} ready"
+        for rank in range(4)
+    ]
+    parsed = parse(with_roll(said))
+    roll = find_roll(parsed.table, parsed.files, parsed.job.manifest)
+
+    assert roll is not None
+    assert roll.homes == {"10.0.4.10": (0, 1), "10.0.4.11": (2, 3)}
+
+
+def test_numbers_of_ranks_are_told_of_their_machines() -> None:
+    """Timers that the last rank prints for all: the roll tells whose node became slow."""
+    roll = [f">> rank {rank} -> nid00512{rank} gpu 0" for rank in range(4)]
+    nodes = tuple(f"nid00512{rank}" for rank in range(4))
+    said = []
+    for n in range(4 * MIN_SIDE):
+        slow = n >= 2 * MIN_SIDE
+        said.append(at(n * (2.0 if slow else 1.0), f"iteration {n + 1} done"))
+        said += [
+            f"   rank {rank}: busy {(0.9 if slow and rank == 2 else 0.3) + n % 3 / 100:.2f} s" for rank in range(4)
+        ]
+
+    found = [sign for sign in signs_of(with_roll(roll, said, nodes=nodes)) if sign.weight >= CLEAR]
+
+    assert {sign.node for sign in found} == {"nid005122"}
