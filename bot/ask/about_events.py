@@ -9,6 +9,7 @@ from importlib.resources import files as package_files
 from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, process_of, time_up
 from bot.ask.about_jobs import argument_line
 from bot.ask.about_memory import oom_report
+from bot.ask.english import EVENT, JOB, NODE, THING, is_german
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -180,8 +181,19 @@ def said_in_evidence(subject: Subject, question: Question) -> list[Evidence]:
 
 def telling_words(question: Question) -> list[str]:
     """Stems of the words of a question that say what it is about, without function words and words of intents."""
-    words = [word for word in re.findall(r"[^\W\d_][\w-]{2,60}", question.text.casefold()) if word not in stop_words()]
-    return list(dict.fromkeys(stem(word) for word in words))
+    words = [
+        word for word in re.findall(r"[^\W\d_][\w-]{2,60}", _english(question).casefold()) if word not in stop_words()
+    ]
+    return list(dict.fromkeys(stem(word) for word in words if word not in _KINDS))
+
+
+_KINDS = {EVENT, JOB, NODE, THING, "path"}  # as names stand in a plain question
+
+
+def _english(question: Question) -> str:
+    """What was asked in words that logs may hold: a German or Chinese question word by word in English."""
+    foreign = not question.text.isascii() or is_german(re.findall(r"[^\W\d_]+", question.text.casefold()))
+    return question.plain if foreign else question.text
 
 
 def stem(word: str) -> str:

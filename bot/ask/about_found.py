@@ -19,10 +19,10 @@ from bot.ask.reply_lines import Lines, any_of, cited, quoted
 from bot.ask.rows_meant import rows_meant
 from bot.ask.sentences import say
 from bot.ask.subject import Subject
-from bot.ask.terms import same, stem_of
+from bot.ask.terms import same, stem_of, terms_of
 from bot.ask.unknown import with_offers
 from bot.ask.wanted_value import Wanted, wanted
-from bot.ask.weighed_words import WeighedWords
+from bot.ask.weighed_words import WeighedWords, terms_of_all
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.job_lookup import by_time, found_rows
@@ -143,6 +143,8 @@ def not_found(weighed: WeighedWords) -> Lines:
     """That nothing was found, by which words it was searched for, and what can be answered."""
     subject, question = weighed.subject, weighed.question
     typed = [word for word in re.findall(r"[^\W_][\w./-]*", question.text) if weighed.is_told(word)]
+    covered = terms_of_all(typed)  # German and Chinese words are searched as the English ones that they mean
+    typed += [word for word in question.plain.split() if weighed.is_told(word) and covered.isdisjoint(terms_of(word))]
     words = ", ".join(f"“{word}”" for word in dict.fromkeys(typed)) or f"“{question.text[:60]}”"
     read = wording.counted(subject.diagnosis.coverage.lines, "line")
     return with_offers(say(question, "not_found", read=read, words=words), subject)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bot.ask.about_nodes import suspect
-from bot.ask.about_pace import iteration_times
+from bot.ask.about_pace import iteration_times, slow_from
 from bot.ask.about_verdict import verdict
 from bot.ask.find_values import COUNTED, FoundValue, asked_words, found_values
 from bot.ask.question import Question
@@ -103,12 +103,14 @@ def slower(subject: Subject, question: Question) -> Lines | None:
         return [rise.says for rise in find_rises(subject)[:LISTED]] or None
     middle = (trend.before + trend.after) / 2  # one slow iteration, as with a saving, is no beginning
     begin = next((at for at in range(trend.at, len(seconds) - 2) if min(seconds[at : at + 3]) > middle), trend.at)
-    at = numbers[begin]
+    judged = slow_from(subject)  # which lines may not print: most print only every few
+    begin = next((place for place, number in enumerate(numbers) if judged and number >= judged), begin)
+    at = judged or numbers[begin]
     says = say(
         question,
         "slower",
         step=say(question, "iteration", number=f"{at:,}"),
-        clock=_clock_of(subject, question, at),
+        clock=_clock_of(subject, question, numbers[begin]),
         after=f"{float(np.median(seconds[begin:])):.4g}",
         before=f"{trend.before:.4g}",
         times=f"{float(np.median(seconds[begin:])) / trend.before:.1f}",

@@ -22,6 +22,7 @@ from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
 from bot.ask.complete_answer import by_words, completed
+from bot.ask.denials import without_false_denial
 from bot.ask.direct_answers import direct
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
@@ -117,7 +118,8 @@ def ask(
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
         known.append(_part(asked, subject, learnt, clause_of(asked, read)) if len(parts) > 1 else parts[0])
-    return _reply(_joined(known), choice, model)
+    told = _joined(known)
+    return _reply(replace(told, lines=without_false_denial(subject, told.lines)), choice, model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Each gives None where it is not asked, or where no line tells it; then the inten
 from collections.abc import Mapping
 
 from bot.ask.about_codes import codes
+from bot.ask.about_devices import slow_device
 from bot.ask.about_either import either
 from bot.ask.about_memory import memory
 from bot.ask.about_onset import before_after, onset, slow_one, why
@@ -29,6 +30,7 @@ READERS: Mapping[str, Answer] = {
     "either": either,
     "lost": saving,
     "progress": progress,
+    "slow_device": slow_device,
     "before_after": before_after,
     "onset": onset,
     "slow_one": slow_one,

@@ -71,7 +71,14 @@ def _plain(text: str) -> str:
 
 @cache
 def _glossary() -> dict[str, dict[str, str]]:
-    return tomllib.loads(package_files("bot.ask").joinpath("glossary.toml").read_text(encoding="utf-8"))
+    """The lists of words; German ones also as who has no umlauts types them: "haengt"."""
+    lists = tomllib.loads(package_files("bot.ask").joinpath("glossary.toml").read_text(encoding="utf-8"))
+    typed = {word.translate(_UMLAUTS): english for word, english in lists["german"].items()}
+    lists["german"] = typed | lists["german"]
+    return lists
+
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
 def is_german(words: Sequence[str]) -> bool:
