@@ -53,6 +53,7 @@ STEPS = (
     ("ranks that Horovod misses", "core/judge/missing_ranks.py", "find_parted"),
     ("verdict, and the paper's comparison", "core/answer/verdict.py", "decide"),
     ("what began with a slowdown", "core/answer/at_onset.py", "with_onset"),
+    ("the line in which a finding shows", "core/answer/finding_lines.py", "with_finding_lines"),
     ("numbers taken out again", "core/answer/build_diagnosis.py", "as_told"),
     ("present", "core/answer/build_diagnosis.py", "present"),
     ("with what the network saw", "core/flows/evidence.py", "with_network"),

@@ -15,6 +15,7 @@ from core.events.table import EventTable
 from core.job import LogFile
 
 MOST = 256  # lines that are read, evenly spread over the run
+_OF = re.compile(r"(?<![\d.])(\d{1,9}) ?/ ?(\d{1,9})(?![\d.])")  # "31/140"
 _EPOCH = re.compile(r"\bepoch\s?(?:\(\w{1,12}\))?[\s:=\[(]{0,4}(\d{1,6})(?![\d.])", re.IGNORECASE)
 _FIRST = (0, 1)  # numbers that the first epoch has
 
@@ -33,17 +34,18 @@ def iterations_of_epochs_before(table: EventTable, files: Mapping[str, LogFile],
     rows = rows[table.voice[rows] == table.voice[mark]]
     rows = np.union1d(rows[np.unique(np.linspace(0, len(rows) - 1, MOST).astype(np.intp))], [mark])
     texts = read_rows(files, table, rows)
-    length = re.search(rf"(?<![\d.]){last} ?/ ?(\d{{1,9}})(?![\d.])", texts.get(mark, ""))
-    if length is None:
+    lengths = [length for number, length in _OF.findall(texts.get(mark, "")) if int(number) == last]
+    if not lengths:
         return 0
-    counted = re.compile(rf"(?<![\d.])(\d{{1,9}}) ?/ ?{length[1]}(?![\d.])")
     told = [
-        (int(named[1]), int(number[1]))
+        (int(named[1]), int(number))
         for text in texts.values()
-        if (named := _EPOCH.search(text)) is not None and (number := counted.search(text, named.end())) is not None
+        if (named := _EPOCH.search(text)) is not None
+        for number, length in _OF.findall(text, named.end())[:1]
+        if length == lengths[0]
     ]
     epoch = max((epoch for epoch, _ in told), default=0)
     first = min((epoch for epoch, _ in told), default=0)
     before = max((number for other, number in told if other < epoch), default=0)
     begun = min((number for other, number in told if other == epoch), default=0)
-    return (epoch - first) * int(length[1]) if first in _FIRST and before > begun else 0
+    return (epoch - first) * int(lengths[0]) if first in _FIRST and before > begun else 0

@@ -18,10 +18,8 @@ from core.shares import MIN_RANKS, few_of
 
 MIN_TIMES = 5  # a line is repeated when it comes so often; a few belong to what was under way
 AFTER = 2 * SECOND  # the last lines of a step come within seconds of its marker
-# Who waits says for how long, or how many have come: "eval-gather: 15/16 in after 60 s"
-_WAITS = re.compile(
-    r"\b(?:after|for|since|waiting|waited)\b.{0,24}<NUM> ?(?:s|sec|seconds|m|min)\b|<NUM>/<NUM>", re.IGNORECASE
-)
+# Who waits for others counts them, and says for how long: "eval-gather: 15/16 in after 60 s"
+_WAITS = re.compile(r"<NUM>/<NUM>.{0,40}\b(?:after|for|since)\b.{0,24}<NUM> ?(?:s|sec|seconds|m|min)\b", re.IGNORECASE)
 _REPEATS = Fact(
     Role.ROOT,
     Blame.SELF,

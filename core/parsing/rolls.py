@@ -205,5 +205,8 @@ def with_numbered_files(table: EventTable, roll: Roll) -> EventTable:
 def _number_of(name: str, word: str) -> int | None:
     """The number behind a word that a file's name begins with."""
     stem = PurePosixPath(strip(name)).name
-    match = re.match(re.escape(word) + r"s?[-_.]?(\d{1,6})(?!\d)", stem, re.IGNORECASE)
+    match = _BEHIND.match(stem, len(word)) if stem.lower().startswith(word) else None
     return int(match[1]) if match else None
+
+
+_BEHIND = re.compile(r"s?[-_.]?(\d{1,6})(?!\d)", re.IGNORECASE)
