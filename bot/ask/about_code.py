@@ -1,7 +1,7 @@
 """Answers about the program's own source: the file, line and function in which the error came."""
 
 from bot.ask.about_nodes import named_units
-from bot.ask.error_places import place_of
+from bot.ask.facts_errors import place_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, raw
 from bot.ask.subject import Subject
@@ -12,15 +12,12 @@ from core.model import EventEvidence, Role
 def own_code(subject: Subject, question: Question) -> Lines:
     """The innermost line of the program's own code in the tracebacks of the fault, or of who is named."""
     shown: list[str] = []
-    roots = any(event.role is Role.ROOT and place_of(subject, event) for event in subject.diagnosis.events)
     for event in _events(subject, question):
         place = place_of(subject, event)
         if place is None:
             continue
         who = subject.about.capital(subject.about.who(event))
         whose = "" if place.own else "; no frame is of your own code, this is the innermost one of a library"
-        if not roots and not shown:
-            shown = [cited("That the logs do not tell: no traceback is of the fault itself. Of those who followed:")]
         shown += [
             cited(f"{place.file}, line {place.number}, in {place.function}: {who} at {event.id}{whose}.", event.id)
         ]

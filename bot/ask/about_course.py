@@ -6,7 +6,7 @@ import numpy as np
 
 from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
-from bot.ask.about_progress import counters
+from bot.ask.facts_progress import facts_of_progress
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -171,13 +171,11 @@ def _waited(text: str) -> float | None:
 # As gloo ("Timed out waiting 12000ms") and c10d ("ran for 600031 milliseconds before timing out") say it
 _WAITS = re.compile(
     rb"timed out|timing out|\bwaited\b|still waiting|\bwaiting (?:for )?[0-9]|watchdog caught|no heartbeat for"
-    rb"|deadline exceeded"
-    rb"|\bno (?:new )?(?:lines?|output|progress|logs?) for [0-9]",
+    rb"|deadline exceeded",
     re.IGNORECASE,
 )
 _WAIT_LENGTH = re.compile(
-    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for"
-    r"|(?:lines?|output|progress|logs?) for)(?: for| after)? "
+    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for)(?: for| after)? "
     r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?)\b",
     re.IGNORECASE,
 )
@@ -219,7 +217,7 @@ def reached(subject: Subject, question: Question) -> Lines:
     ended = "ended" if diagnosis.scope is Scope.NONE else "failed"
     stage = "" if diagnosis.stage is Stage.UNKNOWN else f" It {ended} in the stage {diagnosis.stage}."
     if iterations.last is None:
-        bars = counters(subject)
+        bars = [line for fact in facts_of_progress(subject) for line in fact.as_lines][:3]
         none = f"No line counts iterations, so none is known to be complete.{stage}"
         sentences += [*bars, cited(f"No line else counts iterations.{stage}")] if bars else [cited(none)]
     else:

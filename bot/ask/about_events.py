@@ -9,7 +9,6 @@ from importlib.resources import files as package_files
 from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, process_of, time_up
 from bot.ask.about_jobs import argument_line
 from bot.ask.about_memory import oom_report
-from bot.ask.english import EVENT, JOB, NODE, THING, is_german
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -102,14 +101,8 @@ def ended(subject: Subject, question: Question) -> Lines:
 
 def _orders(subject: Subject) -> list[str]:
     """Who gave the order to stop: a limit of time, a scheduler that says so."""
-    found = subject.of_run(seek(subject.parsed, [_ORDERED], "an order to stop", latest=True))
-    if found.lines:
-        line, at = found.lines[0].text.strip(), f", at {found.clock[0]}" if found.clock[0] else ""
-        says = f"By the logs: “{wording.without_clock(line)[-MAX_ORDER:]}”{at}."
-        nobody = "" if _NAMES_ORDERER.search(line) else " Which person that was no line tells."
-        sentences = [cited(f"{says}{nobody}"), *quoted(found, 2)]
-    else:
-        sentences = []
+    found = seek(subject.parsed, [_ORDERED], "an order to stop")
+    sentences = [cited(f"Of who ended it: {found.says}"), *quoted(found, 1)] if found.lines else []
     return [*([up] if (up := time_up(subject)) else []), *sentences]
 
 
@@ -127,8 +120,11 @@ def by_whom(subject: Subject, question: Question) -> Lines:
     of_launcher = [cited(f"The launcher ended the others: {sent.says}"), *quoted(sent, 1)] if sent.lines else []
     if question.says(*_OTHERS) and of_launcher:
         return of_launcher
-    if report := oom_report(subject) or _orders(subject):
+    if report := oom_report(subject):
         return report
+    if orders := _orders(subject):
+        nobody = not time_up(subject) and not any(_NAMES_ORDERER.search(line) for line in orders)
+        return [*([cited(f"{BY_NOBODY}; they tell only that it was ordered.")] if nobody else []), *orders]
     killed = seek(subject.parsed, [_KILLED], "a kill")
     read = wording.counted(subject.diagnosis.coverage.lines, "line")
     if not killed.lines and not by_exit_code(subject):
@@ -144,14 +140,9 @@ _OTHERS = ("other", "rest", "sigterm", "everyone", "remain")
 BY_NOBODY = "No log tells by whom"
 _ORDERED_BY = ("who", "stop", "cancel", "limit")
 _NAMES_ORDERER = re.compile(
-    r"\bby (?!signal)[a-z]\w{1,30}\b|due to|time ?limit|\buid[ =]|preempt|reclaim", re.IGNORECASE
+    r"\bby (?:user|uid|root|job|pod|administrator)\b|due to|time ?limit|\buid[ =]", re.IGNORECASE
 )
-_ORDERED = re.compile(
-    rb"\bcancel(?:l?ed|l?ing)\b|\btime limit\b|\bpreempt(?:ed|ing|ion)\b|\bctrl-?c\b|\bSIGINT\b|\bKeyboardInterrupt\b"
-    rb"|\binterrupted by\b|\bby (?:the )?(?:user|operator|admin)\b|\breclaim(?:ed)?\b",
-    re.IGNORECASE,
-)
-MAX_ORDER = 160  # characters of such a line in a sentence
+_ORDERED = re.compile(rb"\bcancel(?:l?ed|l?ing)\b|\btime limit\b|\bpreempt(?:ed|ing)\b", re.IGNORECASE)
 _KILLS = re.compile(
     r"kill|signal|sig(?:term|kill|segv|abrt|int)|exit|cancel|time limit|preempt|out of memory|oom|terminat|died|abort",
     re.IGNORECASE,
@@ -181,19 +172,8 @@ def said_in_evidence(subject: Subject, question: Question) -> list[Evidence]:
 
 def telling_words(question: Question) -> list[str]:
     """Stems of the words of a question that say what it is about, without function words and words of intents."""
-    words = [
-        word for word in re.findall(r"[^\W\d_][\w-]{2,60}", _english(question).casefold()) if word not in stop_words()
-    ]
-    return list(dict.fromkeys(stem(word) for word in words if word not in _KINDS))
-
-
-_KINDS = {EVENT, JOB, NODE, THING, "path"}  # as names stand in a plain question
-
-
-def _english(question: Question) -> str:
-    """What was asked in words that logs may hold: a German or Chinese question word by word in English."""
-    foreign = not question.text.isascii() or is_german(re.findall(r"[^\W\d_]+", question.text.casefold()))
-    return question.plain if foreign else question.text
+    words = [word for word in re.findall(r"[^\W\d_][\w-]{2,60}", question.text.casefold()) if word not in stop_words()]
+    return list(dict.fromkeys(stem(word) for word in words))
 
 
 def stem(word: str) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import asks
 from bot.text import wording
 from core.answer.job_lookup import MAX_LINES, found_rows
 from core.answer.search import matching
@@ -89,8 +88,7 @@ def exit_codes(subject: Subject, question: Question) -> str:
         codes, whose = reported_codes(subject), "the launchers' reports"
     asked = [f"rank {rank}" for rank in question.ranks] + list(question.nodes)
     asked += [subject.home[rank] for rank in question.ranks if rank in subject.home]
-    mine = {name: code for name, code in codes.items() if name in asked}
-    chosen = codes if asks(question, "beside") or not mine else mine
+    chosen = {name: code for name, code in codes.items() if name in asked} or codes
     listed = [f"{name} {described(code)}" for name, code in chosen.items()]
     return cited(f"Exit codes by {whose}: {', '.join(listed[:8])}.") if listed else ""
 

@@ -9,7 +9,6 @@ from bot.ask.about_nodes import named_units, no_such
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import Wanted, wanted
 from bot.note.claim_source import clock
 from bot.text import wording
 from bot.text.wording import SECOND
@@ -42,10 +41,7 @@ def fate(subject: Subject, question: Question) -> Lines:
     ended = cited(ending(subject, first), *_ids(subject, node))
     whole = [cited(says)] if (says := machine(subject, node)) and _asks_machine(question) else []
     found = _last_of(subject, first)
-    told = [event for event in subject.diagnosis.events if node in event.nodes and event.first_time is not None]
-    when = told[:1] if Wanted.WHEN in wanted(question) and told and told[0].role is Role.ROOT else []
-    at = [cited(f"At {clock(event.first_time or 0)}: {subject.sentence_of(event)}", event.id) for event in when]
-    sentences = [*at, *whole, ended, _place(subject, first, node)]
+    sentences = [*whole, ended, _place(subject, first, node)]
     if len(units) > 1:
         sentences.append(cited(ending(subject, units[1])))
     if not whole and (says := machine(subject, node)):

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from bot.ask.about_events import stem, telling_words
 from bot.ask.about_nodes import named_units, no_such
-from bot.ask.error_places import STACK, standing
+from bot.ask.fact import Fact
+from bot.ask.facts_errors import STACK, facts_of_places
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, any_of, cited, lower, quoted
 from bot.ask.subject import Subject
@@ -182,7 +183,7 @@ def stacks(subject: Subject, question: Question) -> Lines:
     if found.lines:
         own = _of_ranks(found, ranks) if ranks else found
         whose = "Python tracebacks" if own else f"No line holds one of {wording.ranks(ranks)}; tracebacks of others"
-        places = standing(subject, ranks)
+        places = [line for fact in facts_of_places(subject) if _is_about(fact, ranks) for line in fact.as_lines]
         if places:
             return [*places[:MAX_PLACES], cited(f"{none}; this is by tracebacks of the logs.")]
         return [cited(f"{none}. {whose} are in the logs:"), *quoted(own or found, 3)]
@@ -209,8 +210,7 @@ def pair(subject: Subject, question: Question) -> Lines | None:
     rest = [node for node in (*suspects, *parsed.nodes) if node not in named]
     if not named or not (rest or len(named) > 1):
         return None
-    known = [node for node in rest if node in parsed.table.nodes]
-    one, other = (*named, *(known or rest))[:2]
+    one, other = (*named, *rest)[:2]
     found_pair = job_lookup.compare(parsed, one, other)
     sentences = [cited(found_pair.says), *quoted(found_pair, 3)]
     return (
@@ -284,6 +284,11 @@ def _of_ranks(found: LookResult, ranks: list[int]) -> LookResult | None:
     kept = [at for at, who in enumerate(found.who) if any(f" {who}".endswith(f" rank {rank}") for rank in ranks)]
     lines, clock = tuple(found.lines[at] for at in kept), tuple(found.clock[at] for at in kept)
     return LookResult("", lines, tuple(found.who[at] for at in kept), clock) if kept else None
+
+
+def _is_about(fact: Fact, ranks: list[int]) -> bool:
+    """Whether a fact is about one of some ranks, or all are asked for."""
+    return not ranks or bool(set(fact.ranks) & set(ranks))
 
 
 def _tellingly(evidence: Evidence) -> list[str]:

@@ -9,14 +9,12 @@ from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.wanted_value import asks
 from bot.text import wording
-from core.answer.job_lookup import LookResult
 from core.answer.search import seek
 
 # c10/cuda/CUDACachingAllocator.cpp (2.1 and later); of older ones the parts that they have
 _CUDA = re.compile(
     rb"CUDA out of memory\. Tried to allocate ([0-9.]{1,12} [KMGT]?i?B)[^\n]{0,60}?"
     rb"(?:total capacity of ([0-9.]{1,12} [KMGT]?i?B) of which ([0-9.]{1,12} [KMGT]?i?B) is free)"
-    rb"(?:[^\n]{0,20}?Process ([0-9]{1,10}) has ([0-9.]{1,12} [KMGT]?i?B) memory in use)?"
     rb"(?:[^\n]{0,200}?this process has ([0-9.]{1,12} [KMGT]?i?B) memory in use)?"
     rb"(?:[^\n]{0,80}?allocated memory ([0-9.]{1,12} [KMGT]?i?B) is allocated by PyTorch)?"
 )
@@ -24,11 +22,9 @@ _CUDA = re.compile(
 
 def memory(subject: Subject, question: Question) -> Lines | None:
     """How much memory was used, free and asked for when it ran out; None where no line tells or nobody asks."""
-    if asks(question, "compares_jobs") or question.iterations:
+    if not asks(question, "how_much") or asks(question, "compares_jobs") or question.iterations:
         return None
-    if not (asks(question, "how_much") or _WHO_USES.search(question.plain)):
-        return None
-    if not (terms_of(question.text) & {"=memory"} or _ALLOCATES.search(question.plain)):
+    if not terms_of(question.text) & {"=memory"}:
         return None
     return [*_cuda_report(subject, question), *oom_report(subject)] or None
 
@@ -42,34 +38,18 @@ def _cuda_report(subject: Subject, question: Question) -> Lines:
     match = _CUDA.search(found.lines[0].text.encode()) if found.lines else None
     if match is None:
         return []
-    asked, whole, free, other, others, used, allocated = (group.decode() if group else "" for group in match.groups())
+    asked, whole, free, used, allocated = (group.decode() if group else "" for group in match.groups())
     says = f"{used} were in use by the process" if used else f"{free} were free"
     says += f", {free} of the GPU's {whole} were free" if used else f" of the GPU's {whole}"
     says += f", and {asked} more were asked for"
     says += f" ({allocated} were allocated by PyTorch)" if allocated else ""
     who = f"{wording.sentence(found.who[0]).rstrip('.')}: " if found.who[0] else ""
-    lines = [cited(f"{who}{says}."), *quoted(found, 1, re.compile(rb"Tried to allocate|memory in use"))]
-    if not other:
-        return lines
-    named = re.compile(rb"(?<![0-9])" + other.encode() + rb"(?![0-9])")
-    told = seek(subject.parsed, [named], "that process", words=(other.encode(),))
-    beside = [cited(f"Another process had memory there too: {other}, {others}.")]
-    rest = [at for at, line in enumerate(told.lines) if line not in found.lines][:1]
-    shown = [at for at in rest if at < len(told.who)]
-    of_it = [quoted(LookResult("", (told.lines[at],), (told.who[at],), (told.clock[at],)), 1, named)[0] for at in shown]
-    uses = _WHO_USES.search(question.plain) is not None
-    return [*beside, *of_it, *lines] if uses else [*lines, *beside, *of_it]
-
-
-_WHO_USES = re.compile(
-    r"\b(?:who|what|which|whose)\b.{0,24}\b(?:ate|eats?|eating|us(?:ed|es|ing)|took|takes|taking|hold(?:s|ing)?|held|hogg?\w{0,3}|sitting|sits|else|full)\b"
-)
-_ALLOCATES = re.compile(r"\balloc\w{0,5}\b|\bgpu (?:memory|mem)\b|\bon gpu\b")
+    return [cited(f"{who}{says}."), *quoted(found, 1, re.compile(rb"Tried to allocate|memory in use"))]
 
 
 def oom_report(subject: Subject) -> Lines:
     """What the kernel reports of memory when it killed: of the process, and the limit; empty where it reports none."""
-    killed = subject.of_run(seek(subject.parsed, [_KILLED_FOR_MEMORY], "a kill for memory"))
+    killed = seek(subject.parsed, [_KILLED_FOR_MEMORY], "a kill for memory")
     if not killed.lines:
         return []
     match = next((one for line in killed.lines if (one := _KILLED_FOR_MEMORY.search(line.text.encode()))), None)

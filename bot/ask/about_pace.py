@@ -84,7 +84,7 @@ def pace(subject: Subject, question: Question) -> Lines | None:
             cited("No clock tells it, but lines tell a pace by its unit; the last ones:"),
             *quoted(found, 2, _BY_UNIT),
         ]
-    return sentences or None
+    return sentences or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
 
 
 _BY_UNIT = re.compile(
@@ -92,7 +92,7 @@ _BY_UNIT = re.compile(
 )
 
 
-def iteration_times(subject: Subject) -> tuple[str, list[int], list[float]]:
+def _paces(subject: Subject) -> tuple[str, list[int], list[float]]:
     """How long iterations took: what tells it, the iterations, and the times, by their own series, else by clocks."""
     iterations = subject.parsed.iterations
     series = next((item for item in iterations.series if "time" in item.name), None)
@@ -109,7 +109,7 @@ def _trend(subject: Subject, question: Question) -> list[str]:
     """Whether the pace jumped, drifted or stayed, where that is asked."""
     if not (asks(question, "moves") or asks(question, "rises")):
         return []
-    name, numbers, paces = iteration_times(subject)
+    name, numbers, paces = _paces(subject)
     trend = trend_of(paces)
     return (
         [cited(f"{wording.sentence(name).rstrip('.')}: {trend.says(f'iteration {numbers[trend.at]:,}')}")]
@@ -118,18 +118,9 @@ def _trend(subject: Subject, question: Question) -> list[str]:
     )
 
 
-def slow_from(subject: Subject) -> int | None:
-    """The iteration from which on the job was slow until its end, as the diagnosis has it; None where it has none."""
-    found = (_SLOW_FROM.match(item.because) and item.iteration for item in subject.diagnosis.iterations)
-    return next((iteration for iteration in found if iteration), None)
-
-
-_SLOW_FROM = re.compile(r"A step took .{1,40} from iteration ")  # core/answer/evidence.py
-
-
 def _onset(subject: Subject) -> list[str]:
     """From which iteration on iterations took longer, when that was, and how much; nothing where none tells."""
-    name, numbers, paces = iteration_times(subject)
+    name, numbers, paces = _paces(subject)
     if len(paces) < 2 * FEW:
         return []
     values = np.array(paces)
@@ -139,11 +130,10 @@ def _onset(subject: Subject) -> list[str]:
     begins = np.flatnonzero(slow & (share >= MOSTLY))
     if not len(begins) or len(values) - begins[0] < FEW:
         return []
-    judged = slow_from(subject)
-    at = next((place for place, number in enumerate(numbers) if judged and number >= judged), int(begins[0]))
+    at = int(begins[0])
     since = float(values[at:].mean())
     course = subject.parsed.iterations.course
     times = dict(zip(course.numbers.tolist(), course.times.tolist(), strict=True))
     when = f" ({clock(int(times[numbers[at]]))})" if numbers[at] in times else ""
-    says = f"From iteration {judged or numbers[at]:,}{when} on iterations took longer: {since:.4g} on average, "
+    says = f"From iteration {numbers[at]:,}{when} on iterations took longer: {since:.4g} on average, "
     return [cited(f"{says}{usual:.4g} in the beginning ({name}).")]

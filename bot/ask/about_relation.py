@@ -24,7 +24,7 @@ from core.job import Status
 from core.live.findings import duration
 from core.logs.context import lines_around
 from core.logs.lines import NO_TIME
-from core.model import Confidence, EventEvidence, Line, Role, Scope
+from core.model import EventEvidence, Line, Role, Scope
 from core.naming import natural
 
 HEALTHY = 5  # iterations after a line that show that training went on: one or two were under way already
@@ -69,26 +69,17 @@ def trouble(subject: Subject, question: Question) -> Lines | None:
     if question.ids:
         return None
     ended = asks(question, "finished") and not asks(question, "compares_jobs")
-    well = ended_well(subject, badly=_ASKS_OF_FAILING.search(question.text) is not None) if ended else ""
-    if not well and not ((asks(question, "harm") or asks(question, "related")) and _asks_whether(question)):
+    well = _ended_well(subject, badly=_ASKS_OF_FAILING.search(question.text) is not None) if ended else ""
+    if not well and not (asks(question, "harm") and yes_or_no(question)):
         return None
     meant = _trouble_lines(subject, question)
     lines = _of_lines(subject, question, meant) if meant.lines else []
-    if not well and (lines or subject.diagnosis.scope is not Scope.NONE):
+    if not well:
         return lines or None
-    well = well or f"No: {lower(subject.diagnosis.headline)}."
     return [cited(well), *(line for line in lines if not line.startswith("What failed"))]
 
 
-def _asks_whether(question: Question) -> bool:
-    """Whether a yes or a no is asked for; chats leave the verb out, "wandb had an error, relevant?"."""
-    return yes_or_no(question) or _WH.search(question.plain) is None
-
-
-_WH = re.compile(r"\b(?:which|who|whose|what|when|where|how|(?<!that )(?<!this )(?<!it )why)\b")
-
-
-def ended_well(subject: Subject, *, badly: bool) -> str:
+def _ended_well(subject: Subject, *, badly: bool) -> str:
     """Whether the job ended well, as the diagnosis has it, or badly, where that is asked."""
     diagnosis, yes, no = subject.diagnosis, *(("No", "Yes") if badly else ("Yes", "No"))
     status = diagnosis.facts.get("status", "")
@@ -106,12 +97,7 @@ def _trouble_lines(subject: Subject, question: Question) -> LookResult:
     if question.quoted:
         return search(subject.parsed, question.quoted[:1])
     text = question.text.casefold()
-    asking = {
-        word
-        for way in ("harm", "related", "finished")
-        for match in way_of(way).finditer(text)
-        for word in match[0].split()
-    }
+    asking = {word for way in ("harm", "finished") for match in way_of(way).finditer(text) for word in match[0].split()}
     known = {part for node in question.nodes for part in (node.casefold(), *node.casefold().split("-"))}
     words = [word for word in telling_words(question) if not any(part.startswith(word) for part in asking | known)]
     for node in (*question.nodes[:1], None):
@@ -260,14 +246,12 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
         against.append(f"it follows from another end ({lower(fact.says)})")
     if usual is not None and usual.anywhere.get(template.id, 0):
         against.append("successful jobs log it too")
-    against += _of_others(subject, rows)
+    nodes = {parsed.table.origins[voice].node for voice in np.unique(parsed.table.voice[rows]).tolist()} - {None}
+    if subject.diagnosis.scope is Scope.NODE and len(nodes) == len(parsed.nodes) > 1:
+        against.append(f"all {len(nodes):,} nodes log it, and what failed is one of them")
     times = parsed.table.time[rows]
     known = times[times != NO_TIME]
     if not len(known):
-        return against, near
-    if subject.start is not None and int(known.max()) < subject.start - SECOND:
-        before = duration((subject.start - int(known.max())) / SECOND)
-        against.append(f"it was logged {before} before the run began")
         return against, near
     begin, sign, course = int(known.min()), wording.first_sign(subject.diagnosis), parsed.iterations.course
     after = int((course.times > begin).sum()) if len(course) else 0
@@ -278,21 +262,6 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
     elif sign is not None and begin > sign:
         near.append(f"it came {duration((begin - sign) / SECOND)} after the first sign at {clock(sign)}")
     return against, near
-
-
-def _of_others(subject: Subject, rows: NDArray[np.intp]) -> list[str]:
-    """That all nodes log it, or only others than what failed, where that is one node and the evidence not weak."""
-    table, diagnosis = subject.parsed.table, subject.diagnosis
-    if diagnosis.scope is not Scope.NODE or not diagnosis.nodes:
-        return []
-    nodes = {node for voice in np.unique(table.voice[rows]).tolist() if (node := table.origins[voice].node)}
-    if len(nodes) == len(subject.parsed.nodes) > 1:
-        return [f"all {len(nodes):,} nodes log it, and what failed is one of them"]
-    apart = nodes and not nodes & {node.node for node in diagnosis.nodes}
-    if not apart or diagnosis.confidence is Confidence.WEAK:
-        return []
-    whose = wording.names(sorted(nodes, key=natural), 3, 80)
-    return [f"it is of {whose}, and what failed is {diagnosis.nodes[0].node}"]
 
 
 def _lines_meant(subject: Subject, question: Question) -> LookResult:

@@ -9,9 +9,7 @@ from bot.ask.about_topics import topic_of, topics
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted
 from bot.ask.subject import Subject
-from bot.ask.units_beside import slower
 from bot.ask.wanted_value import asks
-from bot.ask.weighed_words import WeighedWords
 from bot.note.claim_source import clock
 from bot.text import wording
 from bot.text.wording import SECOND
@@ -39,8 +37,6 @@ def spread(subject: Subject, question: Question) -> Lines | None:
     """Whether one node or all had it: the trouble that is named, else what leads; None where that is not asked."""
     if not asks(question, "spread") or asks(question, "ended_order"):
         return None
-    if question.says("slow", "lag", "straggl", "fast"):
-        return slower(WeighedWords(subject, question)) or None
     topic = topic_of(question)
     events = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN and event.nodes]
     told = [event for event in events if topic is not None and topic.special and topic.in_text(_text(event))]

@@ -6,13 +6,13 @@ from bot.ask.about_platform import unplaced
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.savings import INTERVAL, LOADED, Savings, begun, savings
-from bot.ask.sentences import say
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks, yes_or_no
 from bot.note.claim import ClaimUse
 from bot.text import wording
-from bot.text.wording import SECOND
+from core.answer.job_lookup import LookResult
 from core.answer.search import seek, tell
+from core.history.attempt import Attempt
 from core.history.job_attempts import attempts_of
 from core.live.findings import duration
 from core.model import Action, Confidence, Scope, Stage
@@ -70,118 +70,84 @@ def restart(subject: Subject, question: Question) -> Lines:
     return sentences
 
 
-def saving(subject: Subject, question: Question) -> Lines | None:
-    """As ``lost``, for who asks of a checkpoint by any of its names; None where another thing of it is asked."""
-    if _OFTEN.search(question.plain):
-        interval = seek(subject.parsed, [INTERVAL], "an interval of saving")
-        often = next((match[1] for line in interval.lines if (match := _EVERY.search(line.text))), "")
-        return [cited(f"It saves every {often} iterations by its settings."), *quoted(interval, 1)] if often else None
-    return lost(subject, question) if asks_of_saving(question) else None
-
-
-_OFTEN = re.compile(
-    r"\b(?:how often|interval|every how many|frequency)\b.{0,40}\b(?:sav\w{1,3}|ch\w{0,2}kp\w{2,8}|ckpts?|snapshots?)\b"
-)
-
-
-def asks_of_saving(question: Question) -> bool:
-    """Whether it is asked for the last checkpoint, or for what is lost since, by any of its names."""
-    return asks(question, "saving") and not asks(question, "saving_of_other")
-
-
-def lost(subject: Subject, question: Question) -> Lines:
-    """The last checkpoint that lines report, when that was, and what was computed since."""
-    parsed, saved = subject.parsed, savings(subject)
-    attempts, last = attempts_of(parsed, subject.diagnosis), parsed.iterations.last
-    done = attempts[-1].checkpoints[-1] if attempts and attempts[-1].checkpoints else None
-    named = saved.step if saved.step is not None else saved.after
-    step = done if done is not None and (named is None or done >= named) else named
-    if not saved.found.lines and done is None:
-        return _not_reported(subject, question)
+def lost(subject: Subject, _question: Question) -> Lines:
+    """The last checkpoint that was complete, and what was computed since."""
+    parsed = subject.parsed
+    attempts = attempts_of(parsed, subject.diagnosis)
+    last = parsed.iterations.last
+    done = attempts[-1].checkpoints if attempts else ()
+    saved = savings(subject)
     lines = quoted(saved.found, 3)
-    clock = next(iter(saved.found.clock), "")
-    at = say(question, "at", clock=clock) if clock else ""
-    if step is None or last is None:
-        return [cited(say(question, "saved_when", yes=_yes(saved, question, 1), clock=at)), *lines]
-    lacks = max(0, last - step)
-    spent = _spent(subject, step)
-    count = say(question, "one_iteration" if lacks == 1 else "iterations", number=f"{lacks:,}")
-    says = say(
-        question,
-        "saved" if lacks else "saved_all",
-        yes=_yes(saved, question, lacks),
-        step=say(question, "iteration", number=f"{step:,}"),
-        clock=at,
-        last=f"{last:,}",
-        lost=count + (f" ({duration(spent)})" if spent and lacks else ""),
-    )
-    saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING and subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
-    doubt = "It failed in the stage of saving, so this one is doubtful." if saving and done != step else ""
-    return [cited(joined(_of_asked(saved, question), _shards(saved, step), says, doubt)), *lines]
-
-
-def _of_asked(saved: Savings, question: Question) -> str:
-    """That no line reports a checkpoint of the step that is asked for; empty where one does or none is asked for."""
-    asked = [*map(str, question.iterations), *_FROM.findall(question.text)]
-    told = {number for line in saved.found.lines for number in re.findall(r"[0-9]{1,12}", line.text)}
-    told = {number.lstrip("0") for number in told}
-    return f"No line reports one of {asked[0]}." if asked and not told & set(asked) else ""
-
-
-_FROM = re.compile(r"\b(?:from|at|of) #?([0-9]{2,9})\b", re.IGNORECASE)
-
-
-def _yes(saved: Savings, question: Question, lacks: int) -> str:
-    """A yes or a no to who asks whether something was saved, or whether anything is lost."""
-    if not yes_or_no(question) or _of_asked(saved, question):
-        return ""
-    return say(question, "no" if asks(question, "lose") and not lacks else "yes")
-
-
-def _spent(subject: Subject, step: int) -> float:
-    """Seconds of training from an iteration to the last one; 0 where no clock tells."""
-    course = subject.parsed.iterations.course
-    done = course.times[course.numbers == step]
-    return max(0, int(course.times[-1]) - int(done[0])) / SECOND if len(done) else 0.0
-
-
-def _not_reported(subject: Subject, question: Question) -> Lines:
-    """What lines tell of savings that only began, or may tell of one; that none does, where no word of them stands."""
-    parsed, last = subject.parsed, subject.parsed.iterations.last
-    found, steps = begun(subject)
+    if done and last is not None:
+        return [cited(joined(_since(attempts[-1], last), _shards(saved, done[-1]))), *lines[:2]]
     every = parsed.job.manifest.checkpoint_every
     planned = f" job.json tells of one every {every:,} iterations." if every else ""
-    reached = f" The last complete iteration is {last:,}." if last is not None else ""
+    reached = (
+        f" The last complete iteration is {last:,}." if last is not None else " No line counts complete iterations."
+    )
+    if saved.step is not None and last is not None:
+        saving = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING
+        failed = "It failed in the stage of saving, so this one is doubtful." if saving else ""
+        return [cited(joined(_shards(saved, saved.step), _named(saved.step, last), failed)), *lines[:3]]
+    if lines and saved.after is not None and last is not None and saved.after <= last:
+        lacks = wording.counted(last - saved.after, "iteration")
+        says = f"The last lines that tell of a saving name no iteration; they came after iteration {saved.after:,}. "
+        says += f"The job came to {last:,}, so {lacks} must be computed again if that one is whole."
+        return [cited(says), *lines]
+    if lines:
+        return [cited(f"These lines tell of a checkpoint, not of which iteration it holds.{reached}{planned}"), *lines]
+    found, steps = begun(subject)
     if found.lines:
         first = _begun(steps, last) or _failed_first(subject, steps, last) or f"{_ONLY_BEGUN}.{reached}{planned}"
         return [cited(first), *quoted(found, 3)]
-    interval = seek(parsed, [INTERVAL], "an interval of saving")
-    often = next((int(match[1]) for line in interval.lines if (match := _EVERY.search(line.text))), None)
-    if often is not None and last is not None and last < often:
-        says = f"it was to save every {often:,} iterations and came to {last:,}; no line reports a checkpoint."
-        return [cited(f"{'No: ' if yes_or_no(question) else 'None: '}{says}"), *quoted(interval, 1)]
+    return _none_known(subject, f"{reached}{planned}")
+
+
+def _none_known(subject: Subject, reached: str) -> Lines:
+    """That no line is known to report a saving, with the lines whose words may mean one; what is lost without any."""
+    parsed, says = subject.parsed, f"No line reports a saved checkpoint in words that are known here{{}}.{reached}"
     kinds = [at for at, terms in enumerate(subject.messages) if "=checkpoint" in terms]
-    kinds = [at for at in kinds if not LOADED.search(parsed.table.templates[at].sample.encode())]
     rows = [row for mine in parsed.table.rows_of(kinds).values() for row in mine.tolist()]
     if rows:  # "policy stored": no report that is known, and no reason to deny one
         may = tell(parsed, rows, "a word that may mean a saving", latest=True)
-        step = next((int(match[1]) for line in may.lines if (match := _NAMES_STEP.search(line.text))), None)
-        of = f"the one of {step:,}" if step is not None else "one"
-        return [cited(f"Lines name {of}; whether it was finished they do not tell.{reached}{planned}"), *quoted(may, 3)]
-    read = wording.counted(subject.diagnosis.coverage.lines, "line")
+        return [cited(says.format("; some may tell of one")), *quoted(may, 3)]
+    last, interval = parsed.iterations.last, seek(parsed, [INTERVAL], "an interval of saving")
+    if last is not None and parsed.job.manifest.total_iterations != last:
+        says += f" If none was saved or loaded, all {wording.counted(last, 'iteration')} are lost."
     loaded = seek(parsed, [LOADED], "a checkpoint that was loaded")
-    says = (
-        f"No line tells of a checkpoint ({read} were searched for checkpoint, snapshot, saved, written and the like)."
-    )
-    return [cited(f"{says}{reached}{planned}"), *quoted(loaded, 1)]
+    return [cited(says.format("")), *quoted(interval, 1), *quoted(loaded, 1)]
 
 
-_NAMES_STEP = re.compile(
-    r"(?:step|iter|iteration|ckpt|checkpoint|round|snap(?:shot)?)[-_ =/:]{0,3}0{0,9}([0-9]{1,9})", re.IGNORECASE
-)
-_EVERY = re.compile(
-    r"(?:save|checkpoint|ckpt)[-_ ](?:interval|every|steps|freq)\w{0,12}[^0-9\n]{1,60}([0-9]{1,9})\b", re.IGNORECASE
-)
+def _named(step: int, last: int) -> str:
+    """The step that the last line about saving names, and what was computed since."""
+    says = f"The last line that tells of saving names step {step:,}"
+    if step > last:
+        return f"{says}, more than the last complete iteration, {last:,}: nothing is lost if that checkpoint is whole."
+    lacks = wording.counted(last - step, "iteration")
+    return f"{says}; the job came to iteration {last:,}, so {lacks} must be computed again if that checkpoint is whole."
+
+
+def saved(subject: Subject, question: Question) -> Lines | None:
+    """Whether it was saved, at the step that is named; None where that is not asked or no line reports a saving."""
+    if not (asks(question, "saved_well") and yes_or_no(question)):
+        return None
+    found = savings(subject)
+    steps = [str(step) for step in question.iterations]
+    at = [
+        place
+        for place, line in enumerate(found.found.lines)
+        if not set(steps).isdisjoint(re.findall(r"[0-9]{1,12}", line.text))
+    ]
+    if not found.found.lines or (steps and not at):
+        return None
+    place = at[0] if at else 0
+    rows = found.found
+    one = LookResult("", rows.lines[place : place + 1], rows.who[place : place + 1], rows.clock[place : place + 1])
+    says = f"Yes, a line reports that {f'step {steps[0]} was saved' if at else 'it was saved'}"
+    broke = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING and subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
+    doubt = " It failed in the stage of saving, so the last one is doubtful." if broke else ""
+    since = lost(subject, question)[:1] if subject.diagnosis.scope is not Scope.NONE else ()
+    return [cited(f"{says}.{doubt}"), *quoted(one, 1), *since]
 
 
 def _failed_first(subject: Subject, steps: tuple[int, ...], last: int | None) -> str:
@@ -207,6 +173,16 @@ def _begun(steps: tuple[int, ...], last: int | None) -> str:
     more = f"; whether that of {open_[-1]:,} was finished no line tells" if open_ else ""
     says += f"{more}. The job came to iteration {last:,}, so {wording.counted(last - older[-1], 'iteration')} must be "
     return f"{says}computed again if that one is whole."
+
+
+def _since(attempt: Attempt, last: int) -> str:
+    """The last checkpoint that is called complete, and how much was computed after it."""
+    saved = attempt.checkpoints[-1]
+    done = [int(time) for number, time in zip(attempt.numbers, attempt.times, strict=True) if number == saved]
+    since = max(0, int(attempt.times[-1]) - done[0]) / 1000 if done else 0.0
+    took = f" ({duration(since)} of training)" if since else ""
+    says = f"The last checkpoint that the logs call complete came after iteration {saved:,}; the job came to "
+    return says + f"{last:,}, so {wording.counted(max(0, last - saved), 'iteration')}{took} must be computed again."
 
 
 def _shards(saved: Savings, step: int) -> str:

@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as package_files
@@ -17,7 +16,7 @@ from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import job_lookup
-from core.answer.search import matching, search, seek
+from core.answer.search import search, seek
 from core.history.job_attempts import attempts_of
 from core.model import EventEvidence, Role, Scope
 
@@ -128,23 +127,9 @@ def count(subject: Subject, question: Question) -> Lines | None:
         return _words(subject, question)
     found = _sought(subject, question, topic)
     sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]
-    sentences = _as_often(subject, question, topic) + sentences
     hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
     sentences = [cited(f"{event.id}: {subject.sentence_of(event)}", event.id) for event in hits[:2]] + sentences
     return [*sentences, *quoted(found, 2)]
-
-
-def _as_often(subject: Subject, question: Question, topic: Topic) -> list[str]:
-    """How often, where several kinds of lines tell the same each time: as often as each of them; empty otherwise."""
-    node, rank = next(iter(question.nodes), None), next(iter(question.ranks), None)
-    table = subject.parsed.table
-    rows, _ = matching(subject.parsed, [topic.pattern], node=node, rank=rank)
-    often = Counter(int(table.event[row]) for row in rows)
-    alike = len(often) > 1 and len(set(often.values())) == 1
-    says = (
-        f"{wording.times(min(often.values())).capitalize()}: {len(often)} kinds of lines tell of each." if alike else ""
-    )
-    return [cited(says)] if says else []
 
 
 def topic_of(question: Question) -> Topic | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from bot.ask.about_events import stop_words
 from bot.ask.about_jobs import good_job
+from bot.ask.fact_picker import Picker
 from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, compares, found_values
 from bot.ask.named_values import NamedValue
 from bot.ask.question import Question
@@ -20,7 +21,6 @@ from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.trends import trend_of
 from bot.ask.wanted_value import Wanted, asks, wanted
-from bot.ask.weighed_words import WeighedWords
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.job_lookup import found_rows
@@ -42,7 +42,7 @@ _DAY = 86_400_000_000  # microseconds
 
 
 def told_values(
-    weighed: WeighedWords, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True, enough: float = TELLS
+    picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True, enough: float = TELLS
 ) -> Lines:
     """The value that a question asks for by name, with its line; empty where none has such a name or none is wanted.
 
@@ -51,39 +51,39 @@ def told_values(
         first_sentence: the first sentence of that answer; what it tells is not told again.
         enough: share of the weight of the question's words that a name must hold.
     """
-    subject, question = weighed.subject, weighed.question
+    subject, question = picker.subject, picker.question
     if question.quoted or question.ids or {*intents} & {"own_code", "ticket"} or not _wants_value(question):
         return []
     wants_other = bool(intents) and (intents[0] in _ELSEWHERE or (intents[0] == "lost" and not _of_saving(question)))
     elsewhere = sure and wants_other
-    if elsewhere and len(asked_words(weighed)) < _TELLING:
+    if elsewhere and len(asked_words(picker)) < _TELLING:
         return []
     enough = SURELY if elsewhere else enough
-    found, *alike = found_values(weighed, enough) or [[]]
+    found, *alike = found_values(picker, enough) or [[]]
     steps = steps_of(question)
-    if not found or (not steps and _is_known(weighed, found[-1].named, first_sentence)):
+    if not found or (not steps and _is_known(picker, found[-1].named, first_sentence)):
         return []
     if steps or asks_course(question):
         says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
         if says:
-            return [says, *_others(weighed, found), *_line(subject, question, chosen)]
+            return [says, *_others(picker, found), *_line(subject, question, chosen)]
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
     if alike:
         parts = [_sentences(subject, question, _of_moment(subject, question, item))[0] for item in (found, *alike)]
         lines = [cited(joined(*parts))]
-    return [*lines, *_others(weighed, found), *_line(subject, question, chosen)]
+    return [*lines, *_others(picker, found), *_line(subject, question, chosen)]
 
 
 def _of_saving(question: Question) -> bool:
     """Whether a value of a saving itself is asked for: how long it took, or where it is."""
-    return bool({Wanted.HOW_LONG, Wanted.HOW_MANY} & {*wanted(question)}) or question.says("where", "size", "big")
+    return Wanted.HOW_LONG in wanted(question) or "where" in question.plain.split()
 
 
-def _is_known(weighed: WeighedWords, named: NamedValue, first_sentence: str) -> bool:
+def _is_known(picker: Picker, named: NamedValue, first_sentence: str) -> bool:
     """Whether a sentence that tells a value at a step speaks of as much of the question as a name does."""
-    words = asked_words(weighed)
-    return bool(_AT_STEP.search(first_sentence)) and weighed.share(words, terms_of(first_sentence)) >= weighed.share(
+    words = asked_words(picker)
+    return bool(_AT_STEP.search(first_sentence)) and picker.share(words, terms_of(first_sentence)) >= picker.share(
         words, named.terms
     )
 
@@ -97,7 +97,7 @@ def _wants_value(question: Question) -> bool:
         return False
     if Wanted.WHO in wanted(question)[:1] and not any(asks(question, way) for way in ("extreme", "first", "slower")):
         return False  # "which worker has bad ram" asks for a name
-    if Wanted.WHEN in wanted(question)[:1] or _NO_VALUE.search(question.plain):
+    if Wanted.WHEN in wanted(question)[:1]:
         return False
     if asks_course(question):
         return True
@@ -107,11 +107,6 @@ def _wants_value(question: Question) -> bool:
 
 
 _IDENTIFIER = re.compile(r"\b[a-z]{1,30}_[a-z_]{1,40}\b")  # a name as lines have it: "step_time"
-# "any ecc errors" asks whether, "how many nodes failed" for a count of the job's parts
-_NO_VALUE = re.compile(
-    r"^(?:is there |was there |were there |did we (?:see|have|get) )?any\b"
-    r"|\bhow many (?:nodes?|ranks?|gpus?|machines?|hosts?|box\w{0,2}|pods?|workers?|process\w{0,2}|times)\b"
-)
 _TELLING = 2  # words that a name must be asked for by where the question surely wants something else as well
 _TERSE = 10  # words of a question without a verb: "gnorm at step 30?"
 
@@ -310,9 +305,9 @@ def _line(subject: Subject, question: Question, chosen: list[FoundValue]) -> lis
     return quoted(found, 1, re.compile(word + rb"[^\n]{0,40}?" + value))
 
 
-def _others(weighed: WeighedWords, found: list[FoundValue]) -> list[str]:
+def _others(picker: Picker, found: list[FoundValue]) -> list[str]:
     """The same value in the jobs that a question compares with; empty where it compares with none."""
-    subject, question = weighed.subject, weighed.question
+    subject, question = picker.subject, picker.question
     if not question.jobs and not asks(question, "good"):
         return []
     good = good_job(subject)
@@ -320,7 +315,7 @@ def _others(weighed: WeighedWords, found: list[FoundValue]) -> list[str]:
     sentences = []
     for job in names[:MAX_JOBS]:
         other = subject.beside.subject(job)
-        every = found_values(WeighedWords(other, question), 0.0) if other else []
+        every = found_values(Picker(other, question), 0.0) if other else []
         chosen = every[0] if every else []
         chosen = [item for item in chosen if item.named.name == found[-1].named.name]
         if other and chosen:

@@ -1,7 +1,7 @@
 """Answers from the verdict: what happened, how sure that is, whose fault, what is missing, who vouches for it."""
 
 from bot.ask.about_jobs import argument_line
-from bot.ask.error_places import place_of
+from bot.ask.facts_errors import place_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, raw
 from bot.ask.subject import Subject
@@ -24,7 +24,7 @@ _OF_CATEGORY = {
     Category.FRAMEWORK: "the framework",
     Category.PLATFORM: "the platform around the job",
 }
-NODE_KINDS = ("machine", "link")
+_NODE_KINDS = ("machine", "link")
 
 
 def verdict(subject: Subject, _question: Question) -> Lines:
@@ -95,7 +95,7 @@ def blame(subject: Subject, _question: Question) -> Lines:
     else:
         reason = "a process crashed, which code and hardware cause alike" if kind == "process" else cause
         sentences = [cited(f"The logs do not tell code from hardware{f': {reason}{where}' if reason else ''}.", *ids)]
-    if kind not in NODE_KINDS and (changed := argument_line(subject)):
+    if kind not in _NODE_KINDS and (changed := argument_line(subject)):
         sentences.append(changed)
     category = category_of(diagnosis, subject.known)
     if category in _OF_CATEGORY and not side:

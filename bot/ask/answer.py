@@ -10,31 +10,28 @@ from itertools import chain, zip_longest
 from typing import Literal
 
 from bot.ask.about_events import BY_NOBODY, names_error
-from bot.ask.about_found import no_such_value, not_found
 from bot.ask.about_lines import find
 from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
-from bot.ask.about_steps import asks_of_saving
 from bot.ask.about_topics import presence, topic_of, topics
-from bot.ask.about_unlogged import Refusal, refused
+from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
 from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
-from bot.ask.complete_answer import by_words, completed
-from bot.ask.denials import without_false_denial
+from bot.ask.complete_answer import completed, from_facts, nearest
 from bot.ask.direct_answers import direct
+from bot.ask.fact_picker import Picker
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
 from bot.ask.question import Question, read_question
 from bot.ask.question_parts import clause_of
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same
-from bot.ask.unknown import NOT_A_QUESTION, NOT_OF_THE_JOB, OF_THE_BOT, with_offers
+from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
 from bot.ask.wanted_value import asks, asks_if_cause, yes_or_no
-from bot.ask.weighed_words import WeighedWords
 from bot.chat.model import ChatModel, Usage
 
 _NOTHING = Usage()
@@ -43,16 +40,16 @@ NEAR = 0.2  # margins: two intents that are as near, of which none is sure, are 
 _FIRST = 3  # lines of the first of them
 _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # intents that quoted words may belong to
 _OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no line holds it"
-_OF_VALUES = ("numbers", "setup", "reached", "count", "presence", "find", "sure")  # that a value's name looks like
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
 FACTS = "facts"  # no intent either: what no intent answers is answered from all that is known
+NEAREST = "nearest"  # no intent either: the line that holds most of the question's words, which is no answer
 UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom logged, known by its words
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
     "ticket": "ticket", "own_code": "own_code", "slow_since": "numbers", "alive": "hung", "any_other": "others",
-    "bad_one": "suspect", "by_whom": "ended", "order": "order", "until": "ran", "hung": "hung", "source": "last",
+    "bad_one": "suspect", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
 }  # fmt: skip
 _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
@@ -111,15 +108,12 @@ def ask(
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
     parts = [
         AnsweredPart(told, (FACTS,)) if told else _part(part, subject, learnt, clause_of(part, read))
-        for part, told in asked_parts(
-            asked, subject, read, one=bool(_of_way(asked)) or asks_of_saving(asked) or asks(asked, "related")
-        )
+        for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked)))
     ]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
         known.append(_part(asked, subject, learnt, clause_of(asked, read)) if len(parts) > 1 else parts[0])
-    told = _joined(known)
-    return _reply(replace(told, lines=without_false_denial(subject, told.lines)), choice, model)
+    return _reply(_joined(known), choice, model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,31 +135,23 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
         there, question = other
         part = _part(question, there, learnt, None)
         return replace(part, lines=[f"{there.parsed.job.id}: {part.lines[0]}", *part.lines[1:]])
-    exact = asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)
-    refusal = None if exact else refused(subject, asked)
-    name, lines = direct(subject, asked) if refusal is None or refusal.answered else ("", ())
-    if lines or refusal is not None:
-        return AnsweredPart(lines, (name,)) if lines or refusal is None else _refused(subject, asked, refusal)
+    name, lines = direct(subject, asked)
+    if lines:
+        return AnsweredPart(lines, (name,))
+    if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
+        refusal := refused(subject, asked)
+    ):
+        beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
+        says, *shown = refusal.lines
+        offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
+        return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
     guesses = max((learnt.guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
-    top = guesses[0].intent
-    may_be_value = guesses[0].margin < SURE or top in _OF_VALUES or (bool(asked.nodes) and top == "suspect")
-    if may_be_value and not exact and (none := no_such_value(subject, asked)):
-        return AnsweredPart(none, (UNLOGGED,), answered=False)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
         return AnsweredPart(lines, intents, not _is_denied(lines, intents))
     top = guesses[0].intent if guesses[0].margin >= SURE else ""
-    says = {HELP: NOT_A_QUESTION, CHATTER: NOT_A_QUESTION, ELSEWHERE: NOT_OF_THE_JOB}.get(top, "")
-    lines = with_offers(says, subject) if says else not_found(WeighedWords(subject, asked))
-    return AnsweredPart(lines, (), answered=False)
-
-
-def _refused(subject: Subject, asked: Question, refusal: Refusal) -> AnsweredPart:
-    """A refusal, or the lines that make it needless, with the nearest that the logs do tell."""
-    beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
-    says, *shown = refusal.lines
-    offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
-    return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
+    says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
+    return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
 
 
 def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question] | None:
@@ -209,14 +195,17 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         return completed(subject, asked, sentences, intents, sure=sure), tuple(intents)
     bare = guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE  # "lr": hardly a question, but a name
     if bare:
-        weighed = WeighedWords(subject, asked)
-        known = all(any(weighed.often[term] for term in (word, *same(word))) for word in weighed.words)
-        lines = told_values(weighed, ()) if known else ()
+        picker = Picker(subject, asked)
+        known = all(any(picker.often[term] for term in (word, *same(word))) for word in picker.words)
+        lines = told_values(picker, ()) if known else ()
         return (lines, (FACTS,)) if lines else ((), ())
-    if not asked.quoted and (lines := by_words(subject, asked)):
+    if not asked.quoted and (lines := from_facts(subject, asked)):
         return lines, (FACTS,)
-    lines = find(subject, asked)
-    return (lines, ("find",)) if lines else ((), ())
+    if lines := find(subject, asked):
+        return lines, ("find",)
+    strange = guesses[0].intent == ELSEWHERE and guesses[0].margin >= SURE
+    lines = [] if strange else nearest(subject, asked)
+    return (lines, (NEAREST,)) if lines else ((), ())
 
 
 def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
@@ -298,7 +287,11 @@ def _by_names(asked: Question) -> list[IntentGuess]:
 def _is_denied(sentences: Lines, intents: Sequence[str]) -> bool:
     """Whether an answer says that there is none."""
     first = sentences[0]
-    return first.startswith(BY_NOBODY) or (intents[0] in _OF_LINES and first.startswith(("No line", "No log")))
+    return (
+        first.startswith((BY_NOBODY, NOT_KNOWN))
+        or intents[0] == NEAREST
+        or (intents[0] in _OF_LINES and first.startswith(("No line", "No log")))
+    )
 
 
 def _reply(part: AnsweredPart, choice: Choice, model: ChatModel | None) -> Reply:

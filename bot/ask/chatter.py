@@ -13,7 +13,6 @@ _ASKS = re.compile(
 )
 _SAYS = re.compile(
     r"(?:thanks?|thank you|thx|ty|cheers|ok(?:ay)?|k|on it|looking|checking|got it|lgtm|nice|great|cool|bad bot|"
-    r"moin|servus|hallo|yo|sup|gm|guten (?:morgen|tag|abend)|你好|"
     r"good (?:bot|job|morning|night|catch|find)|hi|hello|hey|morning|brb|done|fixed|restarted|restarting|drained|"
     r"draining|will do|agreed|same here|sounds good|makes sense|that makes sense|yes|yep|yeah|no|nope|sure|lol|wow|"
     r"hmm+|huh|ah|oh|u+gh+|a+rgh+|damn|dammit|meh|ouch|oops|sigh|yikes|fyi|np|ack|\+1|"

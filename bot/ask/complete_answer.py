@@ -4,31 +4,35 @@ import re
 from collections.abc import Sequence
 
 from bot.ask.about_exits import asked_code
-from bot.ask.about_found import found_lines
 from bot.ask.about_values import told_values
 from bot.ask.arguments import apart_line
 from bot.ask.durations import lengths, remaining
-from bot.ask.error_places import named_in
-from bot.ask.first_sentence import put_right
+from bot.ask.fact import Fact
+from bot.ask.fact_picker import Picker
+from bot.ask.facts_errors import named_in
+from bot.ask.facts_settings import facts_of_optimizer
+from bot.ask.first_sentence import lacking, put_right
 from bot.ask.hypothesis import stance
-from bot.ask.job_settings import optimizer_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
 from bot.ask.units_beside import slower
-from bot.ask.wanted_value import Wanted, asks, holds, wanted, yes_or_no
-from bot.ask.weighed_words import WeighedWords, terms_of_all
+from bot.ask.unknown import NOT_KNOWN, with_offers
+from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
+_NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
+_NEAREST = f"{NOT_KNOWN}: no line answers that for certain. Nearest by its words, and what I can answer here:"
+BESIDE = 2  # facts that stand beside an answer
+FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
-_HAVE_STANCE = (
-    "harmless", "restart", "drain", "sure", "clocks", "before", "jobs", "compare", "changed", "approved", "read",
-    "missing", "lost", "last", "around", "numbers", "ran", "reached", "count", "next",
+_HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
+_WHOLE = (  # need nothing beside
+    "ticket", "own_code", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
 )  # fmt: skip
-FAR = 0.35  # of the weight of the words that lines must hold more; by what the two hundreds of seen questions had right
-_GENERIC = ("setup", "find", "presence", "count", "numbers", "reached")  # intents by names and words alone
+_GENERIC = ("setup", "find", "presence", "count", "last", "numbers", "explain", "reached")  # by names and words alone
 _TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
 
@@ -38,47 +42,56 @@ def completed(
     """The lines of an answer with what they leave open; ``sure``: whether the first intent surely is the question's."""
     if intents[0] == "around":  # lines as they stand need nothing beside
         return list(sentences)[:MAX_ANSWER_LINES]
-    weighed = WeighedWords(subject, question)
+    picker = Picker(subject, question)
+    kinds = [kind for kind in wanted(question) if not holds(subject, kind, sentences[:2])]
+    nobody = intents[0] in ("suspect", "drain") and subject.diagnosis.scope is not Scope.NODE
+    kinds = [] if asks(question, "by_whom") or nobody else kinds  # who it is is told, or that no log tells it
+    instead = picker.holding(kinds[0])[:1] if kinds else []
+    whole = any(intent in _WHOLE for intent in intents)
+    beside = (
+        []
+        if whole
+        else [fact for fact in picker.beside([*sentences, *_lines(instead)]) if fact not in instead][:BESIDE]
+    )
     has = any(intent in _HAVE_STANCE for intent in intents) and not asks(question, "predicts")
     has = has or asks(question, "by_whom")  # "who cancelled it, was it ops": a yes would say that they did
     stands = "" if has else stance(subject, question)
-    spoken = found_lines(weighed)[1:2] if "lines speak of it" in stands else []
-    lead = [*([stands] if stands else []), *spoken, *told(weighed, intents, sentences[0], sure=sure)]
-    if not lead and (not sure or intents[0] in _GENERIC):
-        lead = _better(weighed, sentences)
+    lead = [stands] if stands else []
+    generic = not sure or any(intent in _GENERIC for intent in intents)
+    if not lead and not instead and generic and asked_code(question) is None:
+        instead = picker.better(sentences)[:1]
+    lead += told(picker, intents, sentences[0], sure=sure)
+    if instead and not lead and not sure and (lacks := lacking(picker, _lines(instead))):
+        lead = [lacks]
     if lead:  # what is told is not denied behind it
         sentences = [line for line in sentences if not is_denial(line)]
-    names = _names(subject, sentences, intents)
-    lines = put_right(weighed, list(dict.fromkeys([*lead, *sentences[:1], *names, *sentences[1:]])), intents)
-    lines = lines[:MAX_ANSWER_LINES]
+    first = [
+        *lead,
+        *_lines(instead),
+        *sentences[:1],
+        *_names(subject, sentences, intents),
+        *sentences[1:2],
+        *_lines(beside),
+    ]
+    lines = put_right(picker, list(dict.fromkeys([*first, *sentences[1:]])), intents)[:MAX_ANSWER_LINES]
+    if wants_data(question) and not holds(subject, Wanted.FILE, lines):
+        lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
 
 
-def _better(weighed: WeighedWords, sentences: Lines) -> list[str]:
-    """Lines that hold far more of a question's words than an answer by names alone; empty where none do."""
-    held = weighed.share(weighed.words, terms_of_all(sentences[:2]))
-    most = max((weighed.share(weighed.words, terms) for terms in weighed.messages), default=0.0)
-    return list(found_lines(weighed)[:2]) if most >= held + FAR else []
-
-
-def told(weighed: WeighedWords, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
+def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
     """Values that the lines hold and the question asks for: lengths of time, units beside each other, by name."""
-    subject, question = weighed.subject, weighed.question
+    subject, question = picker.subject, picker.question
     if asked_code(question) is not None or "exit" in question.plain.split():  # which the launchers' reports tell
         return []
     compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
-    if compared and (beside := slower(weighed)):
+    if compared and (beside := slower(picker)):
         return list(beside)
     long = Wanted.HOW_LONG in wanted(question)
     if long and asks(question, "remaining") and (rest := remaining(subject)):
         return [rest]
-    values = list(told_values(weighed, intents, first_sentence, sure=sure))
-    if (
-        long
-        and not asks(question, "until")
-        and not holds(subject, Wanted.HOW_LONG, values[:1])
-        and (took := lengths(weighed))
-    ):
+    values = list(told_values(picker, intents, first_sentence, sure=sure))
+    if long and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
         return list(took)
     return values
 
@@ -99,13 +112,28 @@ def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
     return Wanted.WHO in wanted(question) and not holds(subject, Wanted.WHO, lines)
 
 
-def by_words(subject: Subject, question: Question) -> list[str]:
-    """What values, a stance and lines tell of the words of a question that no intent answers; empty where none do."""
-    weighed = WeighedWords(subject, question)
-    stands, named = stance(subject, question), told(weighed, ())
-    found = [] if named else found_lines(weighed)
-    lines = [*([stands] if stands else []), *named, *found][:MAX_ANSWER_LINES]
-    return _with_failure(subject, question, lines, ()) if lines else []
+def from_facts(subject: Subject, question: Question) -> list[str]:
+    """The lines of the facts that answer a question; none where none does."""
+    picker = Picker(subject, question)
+    facts, named = picker.answering()[:FACTS], told(picker, ())
+    lines = list(dict.fromkeys([*named, *_lines(facts)]))[:MAX_ANSWER_LINES]
+    stands = stance(subject, question)
+    if not lines:
+        return [stands] if stands else []
+    if not named and not facts[0].says:
+        lines = [cited("The lines of the logs that fit the question best:"), *lines][:MAX_ANSWER_LINES]
+    return _with_failure(subject, question, [*([stands] if stands else []), *lines][:MAX_ANSWER_LINES], ())
+
+
+def nearest(subject: Subject, question: Question) -> list[str]:
+    """The line that holds most of a question's words, called no more than that, and what can be asked instead."""
+    facts = Picker(subject, question).nearest()[:1]
+    says, *offers = with_offers(_NEAREST, subject)
+    return [says, *_lines(facts)[:1], *offers] if facts else []
+
+
+def _lines(facts: Sequence[Fact]) -> list[str]:
+    return [line for fact in facts for line in fact.as_lines[:3]]
 
 
 def _names(subject: Subject, sentences: Lines, intents: Sequence[str]) -> list[str]:
@@ -116,8 +144,7 @@ def _names(subject: Subject, sentences: Lines, intents: Sequence[str]) -> list[s
     if (suspects := subject.diagnosis.nodes[:1]) and (apart := apart_line(subject, suspects[0].node)):
         return [apart]
     if _NAN.search(f"{lead.says} {lead.template}"):
-        told_ = optimizer_line(subject)
-        return [told_] if told_ and told_ not in sentences else []
+        return [line for fact in facts_of_optimizer(subject) for line in fact.as_lines if line not in sentences][:1]
     names = named_in(lead) if any(intent in _NEED_NAMES for intent in intents) else ()
     if not names or any(name in line for name in names for line in sentences):
         return []

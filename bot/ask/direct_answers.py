@@ -6,15 +6,11 @@ Each gives None where it is not asked, or where no line tells it; then the inten
 from collections.abc import Mapping
 
 from bot.ask.about_codes import codes
-from bot.ask.about_devices import slow_device
-from bot.ask.about_either import either
 from bot.ask.about_memory import memory
-from bot.ask.about_onset import before_after, onset, slow_one, why
 from bot.ask.about_platform import platform
-from bot.ask.about_progress import progress
 from bot.ask.about_relation import trouble
 from bot.ask.about_spread import earlier, of_node, order_of_ends, spread
-from bot.ask.about_steps import saving
+from bot.ask.about_steps import saved
 from bot.ask.durations import estimate
 from bot.ask.exact_settings import exact_settings
 from bot.ask.intents import Answer
@@ -25,19 +21,12 @@ from bot.ask.subject import Subject
 READERS: Mapping[str, Answer] = {
     "codes": codes,
     "estimate": estimate,
-    "why": why,
-    "spread": spread,
-    "either": either,
-    "lost": saving,
-    "progress": progress,
-    "slow_device": slow_device,
-    "before_after": before_after,
-    "onset": onset,
-    "slow_one": slow_one,
+    "saved": saved,
     "earlier": earlier,
     "trouble": trouble,
     "platform": platform,
     "memory": memory,
+    "spread": spread,
     "order_of_ends": order_of_ends,
     "trouble_of": of_node,
     "exact_settings": exact_settings,

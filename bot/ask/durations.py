@@ -7,16 +7,14 @@ from statistics import median
 
 import numpy as np
 
+from bot.ask.fact_picker import Picker
 from bot.ask.find_values import asked_words
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import asks
-from bot.ask.weighed_words import WeighedWords
 from bot.note.claim_source import clock
 from bot.text.wording import SECOND
 from core.answer.job_lookup import by_time, found_rows
-from core.answer.search import seek
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 
@@ -36,16 +34,16 @@ class Span:
     seconds: float
 
 
-def lengths(weighed: WeighedWords) -> Lines:
+def lengths(picker: Picker) -> Lines:
     """How long what a question names took each time, by two kinds of lines that come in turn; empty where none do."""
-    spans = _spans(weighed)
+    spans = _spans(picker)
     if not spans:
         return []
     seconds = [span.seconds for span in spans]
     listed = ", ".join(f"{duration(span.seconds)} at {clock(span.at)}" for span in spans[:MAX_LISTED])
     middle = f"{duration(median(seconds))} in the middle of {len(seconds)}, {duration(max(seconds))} at most"
     says = f"By the clocks of its lines it took {listed if len(spans) <= MAX_LISTED else middle}."
-    found = found_rows(weighed.subject.parsed, "", [spans[-1].begin, spans[-1].end])
+    found = found_rows(picker.subject.parsed, "", [spans[-1].begin, spans[-1].end])
     return [cited(says), *quoted(found, 2)]
 
 
@@ -67,8 +65,6 @@ def remaining(subject: Subject) -> str:
 def estimate(subject: Subject, question: Question) -> Lines | None:
     """How long a number of iterations would take; None where none is asked for or no pace is known."""
     match = _SO_MANY.search(question.text)
-    if match is None and asks(question, "longer"):
-        return [*_own_estimate(subject), *([rest] if (rest := remaining(subject)) else [])] or None
     if match is None or not _HOW_LONG.search(f"{question.text.casefold()}\n{question.plain}"):
         return None
     number, each = int(match[1].replace(",", "")), _each(subject)
@@ -80,20 +76,6 @@ def estimate(subject: Subject, question: Question) -> Lines | None:
         cited(f"{says}; starting up and a margin come on top."),
         cited("The logs do not tell what the scheduler allows."),
     ]
-
-
-def _own_estimate(subject: Subject) -> Lines:
-    """What the job itself estimated in the end; empty where no line does."""
-    found = seek(subject.parsed, [_ETA], "an estimate", latest=True)
-    match = _ETA.search(found.lines[0].text.encode()) if found.lines else None
-    if match is None:
-        return []
-    says = f"By its own estimate {match[1].decode()} were left at its last line that tells one"
-    return [cited(f"{says}{f' ({found.clock[0]})' if found.clock[0] else ''}."), *quoted(found, 1, _ETA)]
-
-
-# As mmengine's LoggerHook prints it, eta and a clock
-_ETA = re.compile(rb"\beta[\"']?[:= ]{1,3}((?:[0-9]{1,3} days?, )?[0-9]{1,3}(?::[0-9]{2}){1,2})", re.IGNORECASE)
 
 
 def _each(subject: Subject) -> float:
@@ -115,20 +97,20 @@ _HOW_LONG = re.compile(
 )
 
 
-def _spans(weighed: WeighedWords) -> list[Span]:
+def _spans(picker: Picker) -> list[Span]:
     """Of the speaker who tells most of them, by their clocks."""
-    subject, words = weighed.subject, asked_words(weighed)
+    subject, words = picker.subject, asked_words(picker)
     table = subject.parsed.table
     if not words:
         return []
-    shares = sorted((-weighed.share(words, terms), at) for at, terms in enumerate(weighed.messages) if terms)
+    shares = sorted((-picker.share(words, terms), at) for at, terms in enumerate(picker.messages) if terms)
     kinds = [at for share, at in shares[:MAX_KINDS] if -share >= TELLS]
     rows = [row for mine in table.rows_of(kinds).values() for row in mine.tolist()]
     if len(kinds) < 2 or len(rows) > MAX_ROWS:
         return []
     by_voice: dict[int, list[int]] = defaultdict(list)
     for row in by_time(table, np.array(sorted(rows), np.intp)).tolist():
-        if table.time[row] != NO_TIME and _is_asked(subject, weighed.question, row):
+        if table.time[row] != NO_TIME and _is_asked(subject, picker.question, row):
             by_voice[int(table.voice[row])].append(row)
     every = [_in_turn(subject, mine) for mine in by_voice.values()]
     return max(every, key=len, default=[])

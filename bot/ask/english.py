@@ -71,25 +71,13 @@ def _plain(text: str) -> str:
 
 @cache
 def _glossary() -> dict[str, dict[str, str]]:
-    """The lists of words; German ones also as who has no umlauts types them: "haengt"."""
-    lists = tomllib.loads(package_files("bot.ask").joinpath("glossary.toml").read_text(encoding="utf-8"))
-    typed = {word.translate(_UMLAUTS): english for word, english in lists["german"].items()}
-    lists["german"] = typed | lists["german"]
-    return lists
-
-
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+    return tomllib.loads(package_files("bot.ask").joinpath("glossary.toml").read_text(encoding="utf-8"))
 
 
 def is_german(words: Sequence[str]) -> bool:
     """Whether any word is German and no English one."""
     german, english = _glossary()["german"], _glossary()["search"]["english_too"].split()
     return any((word in german and word not in english) or _stem(word) for word in words)
-
-
-def german_words(words: Sequence[str]) -> int:
-    """How many of some words are German and not English."""
-    return sum(is_german([word]) for word in words)
 
 
 def _stem(word: str) -> str:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bot.ask.error_places import STACK
+from bot.ask.fact_picker import Picker
+from bot.ask.facts_errors import STACK
+from bot.ask.facts_lines import rows_meant
 from bot.ask.named_values import NamedValue, values_in
 from bot.ask.question import Question
-from bot.ask.rows_meant import rows_meant
 from bot.ask.subject import Subject
 from bot.ask.terms import same, stem_of, terms_of
 from bot.ask.wanted_value import Wanted, asks, wanted, way_of
-from bot.ask.weighed_words import WeighedWords
 from core.answer.job_lookup import by_time
 from core.answer.search import rows_of_lines, seek
 from core.events.row_text import read_rows
@@ -56,21 +56,21 @@ class FoundValue:
     named: NamedValue
 
 
-def found_values(weighed: WeighedWords, enough: float) -> list[list[FoundValue]]:
+def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
     """The values of the name that fits a question best, by their clocks, and of those in its lines that fit as well."""
-    names = _names(weighed)
+    names = _names(picker)
     best = names[0][0] if names else 0.0
-    of_step = bool(weighed.question.iterations) or COUNTER.search(weighed.question.text) is not None
-    near, values_near = _near(weighed) if best < CERTAIN and not of_step else (0.0, [])
+    of_step = bool(picker.question.iterations) or COUNTER.search(picker.question.text) is not None
+    near, values_near = _near(picker) if best < CERTAIN and not of_step else (0.0, [])
     if near >= enough and near > best:
         return [values_near]
-    varies = any(asks(weighed.question, way) for way in ("extreme", "rises", "moves"))
+    varies = any(asks(picker.question, way) for way in ("extreme", "rises", "moves"))
     for place, (score, event, name) in enumerate(names):
         if score < enough:
             return []
         kinds = [kind for near, kind, other in names if other == name and near >= score - NARROW][:MAX_ALIKE]
-        chosen = [item for kind in kinds for item in _values_under(weighed.subject, weighed.question, kind, name)]
-        chosen.sort(key=lambda item: (int(weighed.subject.parsed.table.time[item.row]), item.row))
+        chosen = [item for kind in kinds for item in _values_under(picker.subject, picker.question, kind, name)]
+        chosen.sort(key=lambda item: (int(picker.subject.parsed.table.time[item.row]), item.row))
         same_all = varies and len({item.named.value for item in chosen}) < 2  # which has no highest and no course
         if same_all and place + 1 < len(names) and names[place + 1][0] >= enough:
             continue
@@ -78,25 +78,25 @@ def found_values(weighed: WeighedWords, enough: float) -> list[list[FoundValue]]
             alike = [other for near, kind, other in names if kind == event and near == score and other != name]
             return [
                 chosen,
-                *(_values_under(weighed.subject, weighed.question, event, other) for other in alike[:MAX_ALIKE]),
+                *(_values_under(picker.subject, picker.question, event, other) for other in alike[:MAX_ALIKE]),
             ]
     return []
 
 
-def _names(weighed: WeighedWords) -> list[tuple[float, int, str]]:
+def _names(picker: Picker) -> list[tuple[float, int, str]]:
     """The names that values of the job have, the best first: how well one fits, its kind of message, and itself."""
-    words = asked_words(weighed)
-    shares = sorted(((-weighed.share(words, terms), at) for at, terms in enumerate(weighed.messages)))[:MAX_KINDS]
+    words = asked_words(picker)
+    shares = sorted(((-picker.share(words, terms), at) for at, terms in enumerate(picker.messages)))[:MAX_KINDS]
     found: dict[tuple[int, str], float] = {}
-    texts = _first_texts(weighed.subject, [event for share, event in shares if share])
+    texts = _first_texts(picker.subject, [event for share, event in shares if share])
     for share, event in shares:
         for line in texts.get(event, "").splitlines()[:MAX_LINES]:
-            every = [named for named in values_in(line) if _may_be(weighed.question, named)]
-            owns = [weighed.share(words, named.terms) for named in every]
+            every = [named for named in values_in(line) if _may_be(picker.question, named)]
+            owns = [picker.share(words, named.terms) for named in every]
             for named, share_ in zip(every, owns, strict=True):
-                own = share_ or (_implied(weighed.question, named) * -share if not any(owns) else 0.0)
+                own = share_ or (_implied(picker.question, named) * -share if not any(owns) else 0.0)
                 if own:
-                    score = own + LINE * (-share - own) + _fit(weighed.question, named) + NARROW * _narrow(words, named)
+                    score = own + LINE * (-share - own) + _fit(picker.question, named) + NARROW * _narrow(words, named)
                     found[event, named.name] = max(score, found.get((event, named.name), 0.0))
     return sorted(
         ((score, event, name) for (event, name), score in found.items()), key=lambda item: (-item[0], item[1:])
@@ -123,24 +123,21 @@ _URL = re.compile(r"\b(?:ur[li]s?|link|address|endpoint|bucket|where|path|proxy|
 _STEPS = frozenset(["=iteration", "epoch", "lineno", "line", "proc", "it"])  # what a line counts or numbers
 
 
-def _near(weighed: WeighedWords) -> tuple[float, list[FoundValue]]:
+def _near(picker: Picker) -> tuple[float, list[FoundValue]]:
     """The best value in the lines around the leading event, and in those that hold all words of the question."""
-    subject, question = weighed.subject, weighed.question
+    subject, question = picker.subject, picker.question
     lead = subject.leading
-    lines = list(_with_all(weighed))
+    lines = list(_with_all(picker))
     if lead is not None and lead.lines:
         place = (lead.lines[0].file, lead.lines[0].line)
         lines += [*lead.lines, *lines_around(subject.parsed.job, [place], STACK)[place].lines]
     best: tuple[float, int, NamedValue, Line] | None = None
     for line in lines:
-        words, terms = asked_words(weighed), terms_of(line.text)
+        words, terms = asked_words(picker), terms_of(line.text)
         for named in values_in(line.text):
-            own = weighed.share(words, named.terms) if _may_be(question, named) else 0.0
+            own = picker.share(words, named.terms) if _may_be(question, named) else 0.0
             score = (
-                own
-                + LINE * (weighed.share(words, terms) - own)
-                + _fit(question, named)
-                + NARROW * _narrow(words, named)
+                own + LINE * (picker.share(words, terms) - own) + _fit(question, named) + NARROW * _narrow(words, named)
             )
             if own and (best is None or (score, -line.line) > best[:2]):
                 best = score, -line.line, named, line
@@ -151,26 +148,26 @@ def _near(weighed: WeighedWords) -> tuple[float, list[FoundValue]]:
     return (best[0], [FoundValue(rows[0], _speaker(subject, rows[0]), "", best[2])]) if rows else (0.0, [])
 
 
-def _with_all(weighed: WeighedWords) -> Sequence[Line]:
+def _with_all(picker: Picker) -> Sequence[Line]:
     """The lines that hold all of the words of a name, of the rarest kinds first; none where it would be too many."""
-    words = [word for word in asked_words(weighed) if word.isascii()]
+    words = [word for word in asked_words(picker) if word.isascii()]
     if not 1 <= len(words) <= MAX_WORDS:
         return ()
     patterns = [re.compile(re.escape(word.encode()), re.IGNORECASE) for word in sorted(words)]
     longest = max(sorted(words), key=len).encode()
-    return seek(weighed.subject.parsed, patterns, "a name", words=(longest,)).lines
+    return seek(picker.subject.parsed, patterns, "a name", words=(longest,)).lines
 
 
-def asked_words(weighed: WeighedWords) -> frozenset[str]:
+def asked_words(picker: Picker) -> frozenset[str]:
     """The words of a question that may be a name's: not those of a step, a program or a way of asking."""
-    question = weighed.question
+    question = picker.question
     text = f"{question.text.casefold()} {question.plain}"
     asking = [match[0] for way in _WAYS for match in way_of(way).finditer(text)]
     asking += [match[0] for match in SPOKEN_CLOCK.finditer(question.text)]
     asking += [match[1] for match in COUNTER.finditer(question.text) if match[1]]
-    left = weighed.words - terms_of(f"{' '.join(asking)} {_GENERAL}")  # of "and at step 28?" nothing is left
-    known = frozenset(word for word in left if any(weighed.often[term] for term in (word, *same(word))))
-    return known if weighed.weight(known) >= KNOWN * weighed.weight(left) else left
+    left = picker.words - terms_of(f"{' '.join(asking)} {_GENERAL}")  # of "and at step 28?" nothing is left
+    known = frozenset(word for word in left if any(picker.often[term] for term in (word, *same(word))))
+    return known if picker.weight(known) >= KNOWN * picker.weight(left) else left
 
 
 _WAYS = (
@@ -199,7 +196,7 @@ _OF_TIME = re.compile(r"(?:^|[_ (])(?:ms|secs?|seconds|took|elapsed|duration|tim
 
 def _implied(question: Question, named: NamedValue) -> float:
     """Part of the words of a line that count as those of a value's name, as it is of the kind that is asked for."""
-    long = (Wanted.HOW_LONG in wanted(question) or question.says("time", "took", "slow")) and is_length(named)
+    long = Wanted.HOW_LONG in wanted(question) and is_length(named)
     path = named.kind == "path" and _FORMS[1][0].search(question.plain) is not None
     return 1.0 if long or path else 0.0
 
@@ -226,8 +223,6 @@ def _fit(question: Question, named: NamedValue) -> float:
             return FITS if likely else 0.0 if named.number is None else -FITS
     if Wanted.HOW_LONG in wanted(question):
         return FITS if is_length(named) else 0.0
-    if "=memory" in terms_of(question.plain):
-        return FITS if _BYTES.search(named.value) else 0.0
     if any(asks(question, way) for way in ("final", "mean", "extreme")):
         return -FITS if named.number is None else FITS
     return 0.0

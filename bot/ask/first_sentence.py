@@ -1,56 +1,94 @@
-"""What is put in front of an answer that lacks it: the cause that is asked for, lines with what a question names."""
+"""What the first sentence of an answer must be, decided in one place, and what is put in front where it is not that.
+
+A question may ask for a value of a kind, for a thing by its noun, for something it names as it stands in a log, or for
+a cause. Where an answer holds none of it, it is called what it is: the nearest that is known.
+"""
 
 import re
 from collections.abc import Sequence
 from functools import cache
 
-from bot.ask.about_events import search_words
+from bot.ask.about_events import search_words, stop_words
+from bot.ask.fact_picker import Picker, terms_of_all
 from bot.ask.question import Question
 from bot.ask.reply_lines import cited, quoted
-from bot.ask.terms import stem_of
-from bot.ask.weighed_words import WeighedWords
+from bot.ask.terms import same, stem_of
+from bot.ask.wanted_value import Wanted, asks, holds, wanted
 from bot.text import wording
 from core.answer.search import search
 from core.model import Scope
 
+_KINDS = {Wanted.HOW_LONG: "how long that took", Wanted.WHEN: "when that was"}
+_NOUN = re.compile(
+    r"\b(?:how many|how much|which|what|what is the|what was the)\s([a-z][a-z_-]{2,30})\b(?:\s([a-z]{3,30})\b)?"
+)
 _LITERAL = re.compile(r"(?<![\w./:-])(?=[\w./:-]{0,60}[0-9])[A-Za-z0-9_/][\w./:-]{1,60}[\w]")
 _WHY = re.compile(r"\b(?:why|how come|cause|reason)\b")
 
 
-def put_right(weighed: WeighedWords, lines: Sequence[str], intents: Sequence[str]) -> list[str]:
-    """An answer with the cause in front, where that is asked, and with lines that hold what the question names."""
+def put_right(picker: Picker, lines: Sequence[str], intents: Sequence[str]) -> list[str]:
+    """An answer with what its first sentence lacks of the question in front of it, or said to be not there."""
     told = list(lines)
-    if named := _named(weighed, told):
+    if named := _named(picker, told):
         told = [*told[:1], *named, *told[1:]]
-    front = _cause(weighed, intents)
-    return [front, *told] if front and front not in told else told
+    if not told or told[0].startswith(_NONE):
+        return told
+    if front := _cause(picker, intents) or lacking(picker, told):
+        return told if front in told else [front, *told]
+    front = _noun(picker, told)
+    return [f"{front} {told[0]}", *told[1:]] if front else told
 
 
-def _cause(weighed: WeighedWords, intents: Sequence[str]) -> str:
+_NONE = ("No ", "Nothing", "None ", "I do not know", "That is not", "The logs do not", "There is no")
+
+
+def _cause(picker: Picker, intents: Sequence[str]) -> str:
     """What failed, for who asks why others did."""
-    subject = weighed.subject
+    subject = picker.subject
     scope, lead = subject.diagnosis.scope, subject.leading
     if (
         list(intents[:1]) != ["others"]
         or scope not in (Scope.NODE, Scope.JOB)
-        or not _WHY.search(weighed.question.plain)
+        or not _WHY.search(picker.question.plain)
     ):
         return ""
     says = f"By one fault, which the others passed on or waited for: {wording.sentence(subject.diagnosis.headline)}"
     return cited(says, *([lead.id] if lead else []))
 
 
+def lacking(picker: Picker, lines: Sequence[str]) -> str:
+    """That no line tells a time or a length of time, where one is asked for and no line of the answer has any."""
+    kinds = wanted(picker.question)[:1]
+    if not kinds or kinds[0] not in _KINDS or holds(picker.subject, kinds[0], lines):
+        return ""
+    return cited(f"No line tells {_KINDS[kinds[0]]}; the nearest that is known:")
+
+
+def _noun(picker: Picker, lines: Sequence[str]) -> str:
+    """That no line speaks of the thing that is asked for by its noun; empty where the answer or any line does."""
+    match = _NOUN.search(picker.question.plain)
+    nouns = [word for word in (match.groups() if match else ()) if word][:1]
+    stems = [stem_of(noun) for noun in nouns]
+    if not nouns or nouns[0] in stop_words() or stems[0] in _of_any_job() or asks(picker.question, "is_it"):
+        return ""
+    known = terms_of_all(lines)
+    every = {stems[0], *same(stems[0])}
+    if every & known or any(picker.often[term] for term in every) or search(picker.subject.parsed, (stems[0],)).lines:
+        return ""
+    return cited(f"No line speaks of “{nouns[0]}”; the nearest that is known:")
+
+
 @cache
-def of_any_job() -> frozenset[str]:
+def _of_any_job() -> frozenset[str]:
     """Nouns of questions that any job has without a line that says so (words.toml, [search])."""
     return frozenset(stem_of(word) for word in search_words()["of_any_job"].split())
 
 
-def _named(weighed: WeighedWords, lines: Sequence[str]) -> list[str]:
+def _named(picker: Picker, lines: Sequence[str]) -> list[str]:
     """The lines that hold what a question names as it stands in a log, where no line of the answer does."""
     text = " ".join(lines).casefold()
-    for name in literals(weighed.question):
-        if name.casefold() not in text and (found := search(weighed.subject.parsed, (name,))).lines:
+    for name in literals(picker.question):
+        if name.casefold() not in text and (found := search(picker.subject.parsed, (name,))).lines:
             return [cited(f"Of what the question names: {found.says}"), *quoted(found, 1)]
     return []
 

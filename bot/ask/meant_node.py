@@ -21,14 +21,6 @@ def with_meant(question: Question, subject: Subject) -> Question:
     if question.nodes or question.ranks or question.unknown:
         return question
     diagnosis, text = subject.diagnosis, question.text.casefold()
-    addresses = subject.parsed.job.manifest.node_addresses
-    of = [
-        node
-        for node, owned in addresses.items()
-        if any(re.search(rf"(?<![\w.]){re.escape(address)}(?![\w.])", text) for address in owned)
-    ]
-    if of:
-        return replace(question, nodes=tuple(of))
     if diagnosis.scope is Scope.NODE and diagnosis.nodes and _THAT_ONE.search(f"{text} {question.plain}"):
         return (
             replace(question, nodes=(diagnosis.nodes[0].node,))

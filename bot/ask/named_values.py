@@ -11,9 +11,7 @@ from bot.ask.terms import terms_of
 
 MAX_TEXT = 4_000  # characters of a line that are read; longer ones are command lines and printed settings
 MAX_WORDS = 8  # of a name: "number of parameters on tensor model parallel rank"
-_UNIT = (
-    r"(?:%|[KMBGT](?!\w)|[ ]?(?:[kmgt]i?b|bytes|[mun\u00b5]?s|secs?|seconds|min|minutes|hours?|it/s|ms/step)(?![\w]))?"
-)
+_UNIT = r"(?:%|[ ]?(?:[kmgt]i?b|bytes|[mun\u00b5]?s|secs?|seconds|min|minutes|hours?|it/s|ms/step)(?![\w]))?"
 _NUMBER = (
     r"[-+]?[0-9]{1,15}(?:,[0-9]{3}){0,4}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,3})?(?:[/-][0-9]{1,9})?"
     rf"{_UNIT}(?![\w.:-]{{0,20}}[0-9A-Za-z])"
@@ -21,7 +19,7 @@ _NUMBER = (
 _VALUE = re.compile(
     rf"""(?P<assigned>(?<=[=])(?:"[^"\n]{{1,120}}"|'[^'\n]{{1,120}}'|\([^()\n]{{1,80}}\)|\[[^\[\]\n]{{1,120}}\]|[^\s,;|}}\])(]{{1,120}}+(?!\()))
     |(?P<quoted>(?<=[:=({{\[ ])(?:"[^"\n]{{1,120}}"|'[^'\n]{{1,120}}')(?!\s{{0,2}}(?::|(?:reached|is|was|improved)\b)))
-    |(?P<listed>(?<=[ :=])(?:\((?=[0-9'"])[^()\n]{{1,80}}\)|\[(?=[0-9'"])[^\[\]=<\n]{{1,120}}\]))
+    |(?P<listed>(?<=[ :=])(?:\((?=[0-9'"])[^()\n]{{1,80}}\)|\[(?=[0-9'"])[^\[\]\n]{{1,120}}\]))
     |(?P<address>(?<![\w.])[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}(?::[0-9]{{1,5}})?(?![\w.]{{0,9}}[0-9]))
     |(?P<path>\b[a-z][a-z0-9]{{1,8}}://[\w./=@:-]{{1,200}}|(?<![\w/.])/[\w.@\[\]-]{{1,80}}(?:/[\w.=@\[\]-]{{1,80}}){{1,14}}|(?<![\w/.-])[\w-]{{1,60}}\.(?:npy|npz|pt|pth|bin|jsonl?|csv|parquet|tar|safetensors|ckpt|h5|ya?ml|arrow|idx|txt)\b)
     |(?P<version>(?<![\w.-])v?[0-9]{{1,4}}\.[0-9]{{1,4}}\.[0-9][\w.+-]{{0,30}})

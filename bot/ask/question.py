@@ -12,7 +12,7 @@ MIN_ID = 4  # digits: a shorter number may be a rank or an iteration as well as 
 _QUOTED = re.compile(r"[\"“”„«»`「」]([^\"“”„«»`「」]{2,200})[\"“”„«»`「」]|(?<!\w)'([^']{2,200})'(?!\w)")
 _EVIDENCE = re.compile(r"(?<![\w-])([ENIP][1-9][0-9]?)(?![\w-])", re.IGNORECASE)
 _RANKS = re.compile(
-    r"\b(?:ranks?|tasks?)\s{0,3}#?([0-9]{1,6})"
+    r"\branks?\s{0,3}#?([0-9]{1,6})"
     r"(?:\s{0,3}(?:,|and|or|und|oder|vs\.?|to|-|和|与)\s{0,3}(?:rank\s{0,3})?#?([0-9]{1,6}))?",
     re.IGNORECASE,
 )

@@ -16,9 +16,6 @@ MAX_HEAD = 60  # characters of a long line's beginning, which says who speaks, b
 MAX_FOUND = 50  # places in a line where something asked for stands
 MAX_SENTENCE = 600  # characters, as Slack shows of a line of a reply (bot/slack/thread.py, MAX_REPLY_LINE)
 
-# The place of a quoted line, which holds numbers and names of its own
-PLACE = re.compile(r" \([^()]{1,200}:[0-9]{1,9}\)$")
-
 Lines = Sequence[str]
 
 

@@ -15,33 +15,29 @@ from core.events.row_text import read_rows
 MAX_REPORT = 400  # characters: longer lines are printed settings
 MAX_ROWS = 50_000  # lines about saving whose ranks are told apart
 INTERVAL = re.compile(rb"(?:save|checkpoint|ckpt)[-_ ](?:interval|every|steps|freq)", re.IGNORECASE)
-LOADED = re.compile(
-    rb"(?:load|resum|restor)[^\n]{0,80}(?:checkpoint|ckpt|snapshot)|(?:checkpoint|ckpt|snapshot)[^\n]{0,80}(?:load|resum|restor)",
-    re.IGNORECASE,
-)
-# Things that are saved, and what lines say when one was; some things ("model", "state") are also much else
-_THING = (
-    rb"(?:checkpoints?|chkpt|ckpts?|chkpts?|snapshots?|snap|global_?step|weights|shards?|optimizer|"
-    rb"model|state|restart|step|policy|ema|adapters?|\.(?:pth?|npz?|bin|safetensors|msgpack|h5)\b)"
-)
-_DONE = rb"(?:saved|wrote|written|stored|dumped|uploaded|exported|persisted|flushed|synced|pushed)"
+LOADED = re.compile(rb"(?:load|resum|restor)[^\n]{0,40}(?:checkpoint|ckpt)", re.IGNORECASE)
 _SAVED = re.compile(
-    rb"\b" + _DONE + rb"\b[^\n]{0,80}" + _THING + rb"|\b" + _THING + rb"[^\n]{0,80}\b" + _DONE + rb"\b"
-    rb"|(?:checkpoint|ckpt|chkpt|snapshot)[^\n]{0,80}\b(?:completed?|done|ok|ready|finished|finali[sz]ed|committed)\b"
-    rb"|\b(?:finished|completed|done|finali[sz]ed|committed) (?:saving|writing|storing|dumping|uploading|the )?\b"
-    rb"[^\n]{0,80}(?:checkpoint|ckpt|chkpt|snapshot)"
-    rb"|\b(?:checkpoint|ckpt|snapshot)\b[^\n]{0,20}[0-9] ?(?:->|=>) ?[/\w]"
+    rb"\b(?:saved|wrote|written|stored|dumped)\b[^\n]{0,80}(?:checkpoint|ckpt|model|state|step|\.pt)"
+    rb"|(?:checkpoint|ckpt)[^\n]{0,80}\b(?:saved|wrote|written|completed?|stored|done)\b"
     rb"|\('[^'\n]{1,200}\.pth\.tar', "  # the list of timm/utils/checkpoint_saver.py, "Current checkpoints:"
-    rb"|\bsave_(?:done|end|ok|complete)|\bsaved(?: [\w.]{1,20}=| in [0-9]| [0-9]{1,9}\b|[ .!]{0,3}$)"
+    rb"|\b(?:finished|completed|done) (?:saving|writing|storing|dumping|uploading)\b[^\n]{0,80}(?:checkpoint|ckpt)"
+    rb"|\b(?:uploaded|exported|persisted|flushed|synced|pushed)\b[^\n]{0,80}"
+    rb"(?:checkpoint|ckpt|weights|model|shard|snapshot|global_?step)"
+    rb"|\b(?:checkpoint|ckpt|weights|state|shard|snapshot)\b[^\n]{0,80}"
+    rb"\b(?:uploaded|exported|persisted|flushed|synced|written|saved)\b"
+    rb"|\bsave_(?:done|end|ok|complete)|\bsaved\b[^\n]{0,80}\.(?:npy|npz|pth|bin|safetensors|msgpack|h5)\b"
+    rb"|\bsaved(?: [\w.]{1,20}=| in [0-9]| [0-9]{1,9}\b|[ .!]{0,3}$)"
     rb"|\b(?:checkpoint|ckpt) (?:at|@) (?:it|iter|iteration|step|round|epoch) ?[0-9]"
     rb"|\bsnapshot[\"']?[^\n]{0,40}\b(?:round|step|iter(?:ation)?|epoch)[\"']?[=: ]{1,3}[0-9]",
     re.IGNORECASE,
 )
 # One of them stands in each such line; to look for one takes a tenth of the time that all of the above takes.
+_WHAT = re.compile(rb"checkpoint|ckpt|model|state|step|\.pt|weights|shard|snapshot|save_|saved", re.IGNORECASE)
+# And one of these too
 _WORDS = (
     *(b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done", b"finished", b".pth.tar"),
-    *(b"uploaded", b"exported", b"persisted", b"flushed", b"synced", b"pushed", b"snapshot", b"ready", b"committed"),
-    *(b"save_", b"checkpoint", b"ckpt", b"chkpt", b"finali"),
+    *(b"uploaded", b"exported", b"persisted", b"flushed", b"synced", b"pushed", b"snapshot"),
+    *(b"save_", b"checkpoint at", b"checkpoint @", b"ckpt at", b"ckpt @"),
 )
 BEGUN = re.compile(
     rb"\b(?:saving|writing|storing|dumping|uploading|exporting|persisting|flushing|taking)\b[^\n]{0,80}"
@@ -53,9 +49,6 @@ _STEP = re.compile(
     r"(?:step|iter|iteration|checkpoint|ckpt|round|checkpoint at it|\bupd)[\"']?[-_ =/:]{0,6}0{0,12}([0-9]{1,9})",
     re.IGNORECASE,
 )
-# A number in a name; no clock, no length of time, no size
-_AMOUNT = r"(?:\.[0-9]{1,6})? ?(?:m?s|secs?|seconds?|[KMGT]i?B|%)(?![A-Za-z])"
-_NUMBER = re.compile(rf"(?<![0-9:])(?<![0-9]\.)0{{0,12}}([0-9]{{1,9}})(?![0-9:])(?!{_AMOUNT})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,41 +70,21 @@ class Savings:
 
 def savings(subject: Subject) -> Savings:
     """What lines report; command lines and printed arguments are no reports."""
-    rows, whole = matching(subject.parsed, [_SAVED], words=_WORDS)
+    rows, whole = matching(subject.parsed, [_WHAT, _SAVED], words=_WORDS)
     searched = None if whole else MAX_SEARCHED
     found = tell(subject.parsed, rows, "a checkpoint that was saved", latest=True, searched=searched)
     result = _reports(found)
     lines = result.lines
-    reached = _after(subject, rows)
-    steps = [_step_of(line.text, reached, subject) for line in lines]
+    steps = [int(match[1]) if (match := _STEP.search(line.text)) else None for line in lines]
     step = next((number for number in steps if number is not None), None)
     if step is None:
-        return Savings(result, after=reached)
+        return Savings(result, after=_after(subject, rows))
     by_step = _ranks(subject, rows, step)
     ranks = by_step.pop(step, set())
-    told = {*subject.parsed.table.ranks} or {*subject.home}
-    every = set().union(*by_step.values()) if by_step else told if _by_ranks(subject, rows) else ranks
+    every = set().union(*by_step.values()) if by_step else {*subject.parsed.table.ranks, *subject.home}
     missing = tuple(sorted(every - ranks)) if len(ranks) > 1 else ()
     everywhere = max((number for number, those in by_step.items() if missing and every <= those), default=None)
     return Savings(result, step, None, tuple(sorted(ranks)), missing, everywhere)
-
-
-def _by_ranks(subject: Subject, rows: Sequence[int]) -> bool:
-    """Whether ranks write such lines, not one of each node for the others: of those nobody knows who should."""
-    table = subject.parsed.table
-    return any(table.origins[voice].rank is not None for voice in np.unique(table.voice[list(rows)]).tolist())
-
-
-def _step_of(text: str, reached: int | None, subject: Subject) -> int | None:
-    """The step that a line names: called so, or the number by which the job counted just then ("ba200")."""
-    if match := _STEP.search(text):
-        return int(match[1])
-    if reached is None:
-        return None
-    marks = np.unique(subject.parsed.iterations.numbers)
-    apart = int(np.median(np.diff(marks))) if len(marks) > 1 else 1  # a line of progress comes every so many
-    numbers = [int(match[1]) for match in _NUMBER.finditer(text)]
-    return next((number for number in numbers if reached <= number <= reached + apart and number), None)
 
 
 def _reports(found: LookResult) -> LookResult:
@@ -146,16 +119,11 @@ def _ranks(subject: Subject, rows: Sequence[int], step: int) -> dict[int, set[in
     """The ranks that report a saving, by the step that they name: this one and those before it."""
     parsed = subject.parsed
     texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
-    ranks: dict[int, set[int]] = defaultdict(set)  # of a node that writes for its ranks all of them
-    homes: dict[str, list[int]] = defaultdict(list)
-    for one, home in subject.home.items():
-        homes[home].append(one)
+    ranks: dict[int, set[int]] = defaultdict(set)
     for row, text in texts.items():
         match, rank = _STEP.search(text), parsed.table.origins[parsed.table.voice[row]].rank
-        node = parsed.table.origins[parsed.table.voice[row]].node or ""
-        own = [rank] if rank is not None else homes.get(node, [])
-        if match and own and int(match[1]) <= step and _is_said(text):
-            ranks[int(match[1])].update(own)
+        if match and rank is not None and int(match[1]) <= step and _is_said(text):
+            ranks[int(match[1])].add(rank)
     return ranks
 
 

@@ -1,7 +1,7 @@
 """What a question is about: a job that was read, its diagnosis, known faults like it, and the jobs beside it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -10,12 +10,7 @@ from bot.note.claim import Claims
 from bot.note.claim_source import ClaimSource
 from bot.note.claims import claims_of
 from bot.text.known_fault import KnownFault
-from bot.text.wording import SECOND
-from core.answer.job_lookup import LookResult
-from core.answer.search import rows_of_lines
-from core.course.job_clock import moment
 from core.job import Manifest
-from core.logs.lines import NO_TIME
 from core.model import Diagnosis, EventEvidence, Evidence, Role
 from core.parsed import Parsed
 
@@ -94,25 +89,6 @@ class Subject:
             origin.rank: origin.node for origin in table.origins if origin.rank is not None and origin.node is not None
         }
         return {**heard, **home_of}
-
-    @cached_property
-    def start(self) -> int | None:
-        """When the run began by job.json, in microseconds of the job's clock; None where it does not tell."""
-        return moment(self.parsed.job.manifest.start)
-
-    def of_run(self, found: LookResult) -> LookResult:
-        """Those of some lines that were not written before the run: kernel logs begin long before it."""
-        table = self.parsed.table
-        if self.start is None:
-            return found
-        kept = []
-        for at, line in enumerate(found.lines):
-            rows = rows_of_lines(table, table.files.index(line.file), [line.line])
-            time = int(table.time[rows[0]]) if rows else NO_TIME
-            if time == NO_TIME or time >= self.start - SECOND:
-                kept.append(at)
-        who, clocks = tuple(found.who[at] for at in kept), tuple(found.clock[at] for at in kept)
-        return replace(found, lines=tuple(found.lines[at] for at in kept), who=who, clock=clocks)
 
     def ranks_on(self, node: str) -> tuple[int, ...]:
         """The ranks of a node."""

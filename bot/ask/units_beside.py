@@ -5,12 +5,12 @@ from statistics import median
 
 import numpy as np
 
+from bot.ask.fact_picker import Picker
 from bot.ask.find_values import is_length
 from bot.ask.named_values import values_in
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
-from bot.ask.weighed_words import WeighedWords
 from bot.text import wording
 from core.answer.job_lookup import by_time
 from core.events.row_text import read_rows
@@ -22,11 +22,11 @@ MAX_ROWS = 4_000  # lines of a kind that are read
 MAX_LISTED = 6  # values in one sentence; chosen; of more the largest are told
 
 
-def slower(weighed: WeighedWords) -> Lines:
+def slower(picker: Picker) -> Lines:
     """A yes or no, with the middle of each one's times under the name that parts them most; empty without any."""
     best: tuple[float, str, dict[str, float]] | None = None
-    times, words = _times(weighed), weighed.words
-    said = [name for name in times if weighed.share(words, terms_of(name))]
+    times, words = _times(picker), picker.words
+    said = [name for name in times if picker.share(words, terms_of(name))]
     for name, of_unit in times.items():
         if said and name not in said:
             continue
@@ -50,9 +50,9 @@ def slower(weighed: WeighedWords) -> Lines:
     return [cited(f"{says}; {name}, the middle of each: {listed}.")]
 
 
-def _times(weighed: WeighedWords) -> dict[str, dict[str, list[float]]]:
+def _times(picker: Picker) -> dict[str, dict[str, list[float]]]:
     """Values that are lengths of time or that the question names, by names and who tells them: nodes, else ranks."""
-    subject, words = weighed.subject, weighed.words
+    subject, words = picker.subject, picker.words
     table = subject.parsed.table
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for rows in table.rows_of(list(range(len(table.templates)))).values():
@@ -64,7 +64,7 @@ def _times(weighed: WeighedWords) -> dict[str, dict[str, list[float]]]:
         for row, text in texts.items():
             unit = _unit(subject, int(table.voice[row]))
             for named in values_in(text) if unit else ():
-                if named.number is not None and (is_length(named) or weighed.share(words, named.terms)):
+                if named.number is not None and (is_length(named) or picker.share(words, named.terms)):
                     found[named.name][unit].append(named.number)
     return found
 

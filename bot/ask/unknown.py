@@ -8,11 +8,13 @@ from bot.ask.subject import Subject
 from core.model import Action, Scope
 
 OFFERED = 3  # questions that can be answered; with the sentence above them four of five lines
+NOT_KNOWN = "I do not know"
 NOT_OF_THE_JOB = "That is not about this job, and I only know its logs. Here I can answer:"
 NOT_A_QUESTION = "Ask me about this job. Here I can answer:"
 OF_THE_BOT = (
     "I am Firstfault, a bot: I read the logs of this job, and answer from them and from the diagnosis. I can answer:"
 )
+NOTHING_HOLDS = f"{NOT_KNOWN}: no line answers that by its words. The diagnosis says: {{}}. Here I can answer:"
 
 
 def with_offers(sentence: str, subject: Subject) -> Lines:

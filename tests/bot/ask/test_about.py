@@ -9,11 +9,11 @@ from bot.ask.about_fate import ending, fate
 from bot.ask.about_relation import harmless_
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
+from bot.ask.fact_picker import Picker
 from bot.ask.question import Question, read_question
 from bot.ask.reply_lines import Lines
 from bot.ask.savings import savings
 from bot.ask.subject import Subject
-from bot.ask.weighed_words import WeighedWords
 from core.diagnose import diagnose_parsed
 from core.model import Role
 from core.parsed import parse_job
@@ -25,7 +25,7 @@ def asked(text: str, subject: Subject) -> Question:
 
 
 def values(text: str, subject: Subject) -> Lines:
-    return told_values(WeighedWords(subject, asked(text, subject)), ())
+    return told_values(Picker(subject, asked(text, subject)), ())
 
 
 def subject_of(files: dict[str, str]) -> Subject:
