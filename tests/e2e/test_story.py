@@ -40,7 +40,7 @@ def test_from_the_command_to_the_archived_pattern(scene: Scene) -> None:
     saved = alice.submit({"cause": "The process hung in the data loader"})
     approved = scene.until(answer, "Fault pattern")
     alice.reply(answer, "which rank went silent first?")
-    reply = scene.in_thread(answer, "The last line of tr-02 came")
+    reply = scene.in_thread(answer, "wrote its last line first")
 
     assert asked.acknowledged
     assert answer.text.startswith("f02: Look at tr-02")
