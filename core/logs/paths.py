@@ -42,6 +42,8 @@ _POD_FOLDER = re.compile(
     r"[a-z0-9-]+_(?P<pod>[a-z0-9.-]+)_(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{4,32})"
 )
 _POD_FILE = re.compile(r"(?P<pod>[a-z0-9.-]+)_[a-z0-9-]+_(?P<container>[a-z0-9-]+)-[0-9a-f]{64}")
+# kubernetes/kubernetes apimachinery/pkg/util/rand/rand.go (1.29) makes the ends of pods' names of these letters
+_POD = re.compile(r"[a-z0-9][a-z0-9.-]{0,200}-\d{1,5}-[bcdfghjklmnpqrstvwxz2456789]{5}")
 # submitit: <job>_<task>_log.out, of an array <job>_<place>_<task>_log.out
 _SUBMITIT = re.compile(r"\d+(?:_\d+)?_(?P<task>\d{1,6})_log")
 
@@ -81,7 +83,7 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         manifest,
         known,
         manifest.nodes or _numbered_hosts(stems, manifest),
-        behind_numbers(stems) or _behind_words(stems),
+        behind_numbers(stems) or _behind_words(stems) or _pods(stems),
         {} if any(known.node(stem) for stem in stems) else _numbered_ranks(stems, ranks),
         _machines(names),
         tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
@@ -214,6 +216,12 @@ def _behind_words(stems: Iterable[str]) -> dict[str, str]:
     machines = set(found.values())
     named = all(_MACHINE.fullmatch(machine) and not _OF_A_RUN.match(machine) for machine in machines)
     return found if stems and len(found) == len(stems) == len(machines) and named and _are_alike(machines) else {}
+
+
+def _pods(stems: Iterable[str]) -> dict[str, str]:
+    """Files that are called after pods of a controller, which ends their names at random; none of one alone."""
+    found = {stem for stem in stems if _POD.fullmatch(stem)}
+    return {stem: stem for stem in found} if len(found) > 1 else {}
 
 
 def _folder_of(part: str, paths: Layout) -> str | None:

@@ -180,6 +180,8 @@ def _silent_nodes(
         node for candidate in telling if candidate.role in (Role.ROOT, Role.PROPAGATED) for node in candidate.nodes
     }
     others = [node for node in nodes if node not in known or expected.get(node)]
+    if not others:  # nobody tells a rank of any: nodes stand for themselves
+        unknown, others = [node for node in unknown if node not in complaining], sorted(complaining & set(nodes))
     ranks = {rank for candidate in telling if candidate.role is Role.PROPAGATED for rank in candidate.ranks}
     many = max(len(others), len(ranks)) >= MIN_COMPLAINERS  # all ranks of the only other node are several
     if not unknown or not others or not many or not complaining >= set(others) or complaining & set(unknown):

@@ -1,6 +1,7 @@
 """From a job's files to messages and who said them: scan, group, name the speakers (L4, section 4.2, first half)."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -205,8 +206,10 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     voices = [Voice(scan.name, prefix) for scan in scans for prefix in scan.prefixes]
     origins = find_origins(voices, job.manifest)
     names = {voice.file for voice in voices}
+    machines = {(voice.file, origin.node) for voice, origin in zip(voices, origins, strict=True) if origin.node}
+    shared = {file for file, several in Counter(file for file, _ in machines).items() if several > 1}  # of no one rank
     no_rank = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if origin.rank is not None}
     no_node = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if _is_machine(origin.node)}
-    if own := find_speakers({file.name: file for file in job.logs}, no_rank, no_node, job.manifest):
+    if own := find_speakers({file.name: file for file in job.logs}, no_rank - shared, no_node, job.manifest):
         origins = find_origins(voices, job.manifest, own)
     return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}

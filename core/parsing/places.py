@@ -1,6 +1,6 @@
 """What stands for the nodes of a job in its event table: machines by name, else ranks, where nobody names a machine."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -20,7 +20,7 @@ from core.parsing.homes import (
 )
 from core.parsing.identities import find_names
 from core.parsing.launched import NOBODY_LAUNCHED, Launched, find_launched
-from core.parsing.pods import with_pods
+from core.parsing.second_names import with_one_name
 from core.parsing.rolls import find_roll, with_numbered_files
 from core.shares import few_of
 
@@ -50,7 +50,7 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
     unplaced = homeless or not (table.ranks or manifest.node_ranks)
     hosts = (mapped_homes(table, files) or communicator_homes(table, files)) if unplaced else {}
     if not hosts and unplaced and (roll := find_roll(table, files, manifest)) is not None:
-        table, hosts = with_numbered_files(table, roll), dict(roll.homes) if roll.counts_ranks else {}
+        table, hosts = with_numbered_files(table, roll), dict(roll.homes) if roll.counts(table.ranks) else {}
         table = with_homes(table, roll.speakers) if names_only_tasks(table) else table
     if hosts and set(hosts) <= set(manifest.nodes or hosts):
         table, manifest = _on_hosts(table, hosts, manifest)
@@ -68,7 +68,7 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         nameless, manifest = True, _with_silent_ranks(table, launched, manifest)
         table = with_ranks_as_nodes(table)
     table = with_homes(table, names) if (names := find_names(table, files)) else table
-    table = with_pods(table, files, manifest)
+    table = with_one_name(table, files, manifest)
     if not are_listed:
         table, manifest = _with_files_alike(table, manifest)
     if not (nameless or manifest.node_ranks) and (whole := _with_silent_ranks_of_nodes(table, manifest)):
@@ -131,15 +131,18 @@ def _with_silent_ranks_of_nodes(table: EventTable, manifest: Manifest) -> dict[s
 
     torchrun and Slurm's block distribution count so: of machines with four each, rank 5 is the second of the second.
     """
-    spoke = {(origin.node, origin.rank) for origin in table.origins if origin.node and origin.rank is not None}
-    homes = {rank: node for node, rank in spoke}
+    lines: dict[int, Counter[str]] = defaultdict(Counter)  # who writes between the lines of others is taken for them
+    for voice, heads in zip(table.counts.voice.tolist(), table.counts.heads.tolist(), strict=True):
+        if (origin := table.origins[voice]).node and origin.rank is not None:
+            lines[origin.rank][origin.node] += heads
+    homes = {rank: of.most_common(1)[0][0] for rank, of in sorted(lines.items())}
     counts = Counter(homes.values())
     each = max(counts.values(), default=0)
     total = each * len(counts)
     lacking = total - len(homes)
     blocks = {(rank // each, node) for rank, node in homes.items()}
     if (
-        len(homes) != len(spoke)
+        any(2 * of[homes[rank]] <= of.total() for rank, of in lines.items())
         or not 0 < lacking <= few_of(total)
         or not len(blocks) == len(counts) == len({block for block, _ in blocks}) > 1
         or (manifest.world_size or total) != total

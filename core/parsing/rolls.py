@@ -7,7 +7,7 @@ as many of them each.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -18,6 +18,7 @@ from core.events.table import EventTable
 from core.job import LogFile, Manifest
 from core.logs.paths import strip
 from core.logs.voices import Program
+from core.parsing.homes import names_only_tasks
 from core.processes import MAX_REPORTS
 
 MAX_SHAPES = 64  # that are read: a job has a roll or two among what is said as often as it has processes
@@ -29,7 +30,7 @@ _RANKS = frozenset(
 )
 _NUMBERED = re.compile(
     r"(?<![\w.])(?P<word>[A-Za-z_]{2,24})[ :=#\[-]{1,4}"
-    r"(?P<numbers>\d{1,6}(?:(?:, ?|-|\.\.)\d{1,6}){0,64})(?![\w.])"
+    r"(?P<numbers>\d{1,6}(?:(?:, ?| |-|\.\.)\d{1,6}){0,64})(?![\w.])"
 )
 _LISTED = re.compile(r"(\d{1,6})(?:(?:-|\.\.)(\d{1,6}))?")
 _ON = re.compile(r"\b(?:on|host|node|at)[ =:]{1,2}$", re.IGNORECASE)  # before a name that is a machine's for certain
@@ -38,6 +39,7 @@ _PART = (
     r"(?:cuda|[gxnvt]pu|dev(?:ice)?|rank|stage|pp|tp|dp|ep|cp|sp|fsdp|group|slot|core|numa|lane|layer|expert|port|seed"
     r"|part)"
 )
+_WORD = re.compile(r"[\w.-]*\w")
 _HOST = re.compile(
     r"(?<![\w./:@-])(?!" + _PART + r"[-_:=]?\d{1,6}\b)"
     r"(?P<host>(?:\d{1,3}\.){3}\d{1,3}|(?=[\w.-]{0,62}\d)[A-Za-z][A-Za-z0-9]*(?:[.-][A-Za-z0-9]+){0,8})(?![\w/-])",
@@ -56,16 +58,21 @@ class Roll:
     homes: Mapping[str, tuple[int, ...]]
     speakers: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def counts_ranks(self) -> bool:
-        """Whether such a number is what other lines call a rank."""
-        return self.word.removeprefix("global_").removeprefix("world_") in _RANKS
+    def counts(self, ranks: Collection[int]) -> bool:
+        """Whether such a number is a rank: it is called so, or each of several ranks that spoke has one.
+
+        Args:
+            ranks: that spoke.
+        """
+        numbers = {number for own in self.homes.values() for number in own}
+        return self.word.removeprefix("global_").removeprefix("world_") in _RANKS or set(ranks) == numbers
 
 
 def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Roll | None:
-    """The roll of most numbers; None where no lines are one."""
+    """The roll of most numbers; None where no lines are one. Machines are those that job.json names, or that spoke."""
+    known = frozenset(manifest.nodes or (() if names_only_tasks(table) else table.nodes))
     found, left = list[Roll](), MAX_ROWS
-    for events in _shapes(table, manifest):
+    for events in _shapes(table, known):
         rows = np.sort(np.concatenate(list(table.rows_of(events).values())))
         rows = rows[table.head[rows]]
         if not MIN_NUMBERS <= len(rows) <= min(MAX_REPORTS, left):
@@ -74,8 +81,12 @@ def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifes
             left -= len(rows)
             texts = read_rows(files, table, rows)
             speakers = [table.nodes[node] if node >= 0 else "" for node in table.node[rows].tolist()]
-            found += _rolls([texts.get(row, "") for row in rows.tolist()], speakers, manifest)
-    return max(found, key=lambda roll: (roll.counts_ranks, sum(map(len, roll.homes.values())), roll.word), default=None)
+            found += _rolls(
+                [texts.get(row, "") for row in rows.tolist()], speakers, known, are_listed=bool(manifest.nodes)
+            )
+    return max(
+        found, key=lambda roll: (roll.counts(table.ranks), sum(map(len, roll.homes.values())), roll.word), default=None
+    )
 
 
 def _may_be_one(texts: Mapping[int, str]) -> bool:
@@ -91,37 +102,40 @@ def addresses_on_roll(table: EventTable, files: Mapping[str, LogFile], manifest:
     """The node of each machine by another name that a roll has for it: as Ray Train lists its workers, by addresses."""
     of_ranks = {tuple(sorted(ranks)): node for node, ranks in manifest.node_ranks.items() if ranks}
     roll = find_roll(table, files, replace(manifest, nodes=())) if of_ranks else None
-    if roll is None or not roll.counts_ranks:
+    if roll is None or not roll.counts(table.ranks):
         return {}
     return {
         host: of_ranks[ranks] for host, ranks in roll.homes.items() if ranks in of_ranks and host != of_ranks[ranks]
     }
 
 
-def _shapes(table: EventTable, manifest: Manifest) -> Iterator[Sequence[int]]:
+def _shapes(table: EventTable, known: Collection[str]) -> Iterator[Sequence[int]]:
     """Events that are one message but for the name of a machine, the first to be said first."""
     shapes: dict[str, list[int]] = defaultdict(list)
     for event, template in enumerate(table.templates):
         if not template.block and 0 < table.heads[event] <= MAX_REPORTS:
             sample = template.sample.replace("<IP>", _ANY_ADDRESS).replace("<NUM>", "0")
-            if _NUMBERED.search(sample) and (table.nodes or any(_hosts(sample, manifest, masked=True))):
-                shapes[_HOST.sub("*", sample)].append(event)
+            if _NUMBERED.search(sample) and (table.nodes or _hosts(sample)):
+                shape = " ".join("*" if word in known else word for word in sample.split(" "))
+                shapes[_HOST.sub("*", shape)].append(event)
     heads = {shape: sum(int(table.heads[event]) for event in events) for shape, events in shapes.items()}
     likely = [shape for shape in shapes if MIN_NUMBERS <= heads[shape] <= MAX_REPORTS]
     return (shapes[shape] for shape in sorted(likely, key=lambda shape: min(shapes[shape]))[:MAX_SHAPES])
 
 
-def _hosts(text: str, manifest: Manifest, *, masked: bool = False) -> list[str]:
-    """What may be a machine in a line: of those that job.json names, where it does; of a masked line what looks so."""
-    found = [match["host"] for match in _HOST.finditer(text)]
-    return found if masked or not manifest.nodes else [host for host in found if host in manifest.nodes]
+def _hosts(text: str) -> list[str]:
+    """What looks like a machine in a line."""
+    return [match["host"] for match in _HOST.finditer(text)]
 
 
-def _rolls(texts: Sequence[str], speakers: Sequence[str], manifest: Manifest) -> Iterator[Roll]:
+def _rolls(
+    texts: Sequence[str], speakers: Sequence[str], known: Collection[str], *, are_listed: bool
+) -> Iterator[Roll]:
     """The roll that these lines are, by each word that is numbered in all of them.
 
     Args:
         speakers: the machine that said each, empty where nobody knows it; what no line names may be that.
+        known: names of machines. are_listed: by job.json, and there are no others.
     """
     of_word: dict[str, list[tuple[int, ...]]] = defaultdict(list)
     for text in texts:
@@ -130,7 +144,9 @@ def _rolls(texts: Sequence[str], speakers: Sequence[str], manifest: Manifest) ->
             for match in reversed(list(_NUMBERED.finditer(text)))
         }.items():
             of_word[word].append(numbers)
-    columns = list(zip(*(_hosts(text, manifest) for text in texts), strict=False))
+    named = [[word for word in _WORD.findall(text) if word in known] for text in texts]
+    hosts_of_line = named if are_listed or all(named) else [_hosts(text) for text in texts]
+    columns = list(zip(*hosts_of_line, strict=False))
     columns += [tuple(speakers)] if all(speakers) and len(set(speakers)) < len(texts) else []
     for word, of_line in of_word.items():
         counted = sorted(number for own in of_line for number in own)
@@ -141,11 +157,11 @@ def _rolls(texts: Sequence[str], speakers: Sequence[str], manifest: Manifest) ->
             for host, own in zip(hosts, of_line, strict=True):
                 homes[host] += own
             certain = all(_ON.search(text[: text.find(host)]) for host, text in zip(hosts, texts, strict=True))
-            if _are_homes(homes, manifest, certain=certain):
+            if _are_homes(homes, known, certain=certain):
                 pairs = set(zip(speakers, hosts, strict=True))
-                named = dict(pairs) if len(pairs) == len(homes) == len(dict(pairs)) else {}
+                of_speaker = dict(pairs) if len(pairs) == len(homes) == len(dict(pairs)) else {}
                 ordered = sorted(homes, key=lambda of: homes[of])
-                yield Roll(word, {host: tuple(sorted(homes[host])) for host in ordered}, named)
+                yield Roll(word, {host: tuple(sorted(homes[host])) for host in ordered}, of_speaker)
                 break
 
 
@@ -164,14 +180,14 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _are_homes(homes: Mapping[str, Sequence[int]], manifest: Manifest, *, certain: bool) -> bool:
-    """Whether these are machines with their processes: several, of job.json, or with equally many of them each.
+def _are_homes(homes: Mapping[str, Sequence[int]], known: Collection[str], *, certain: bool) -> bool:
+    """Whether these are machines with their processes: several that are known, or with equally many of them each.
 
     certain: their names stand where nothing but a machine's does.
     """
     if len(homes) < MIN_NUMBERS:
         return False
-    if manifest.nodes:
+    if known and set(homes) <= set(known):
         return True
     each = Counter(len(own) for own in homes.values())
     are_addresses = all(host.replace(".", "").isdigit() for host in homes)

@@ -21,6 +21,7 @@ from core.model import Role
 from core.parsed import Parsed
 from core.shares import MIN_RANKS
 
+MIN_REPORTERS = 2  # of one alone, it may be its own card
 MAX_READ = 1024  # raw lines of an exception that are read
 _WORD = re.compile(r"[\w.-]+")
 _RANK = re.compile(r"\brank[ =:#]{0,2}(\d{1,6})\b", re.IGNORECASE)
@@ -61,6 +62,28 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
         return replace(candidate, fact=_TELLS_OF_A_PEER, role=Role.PROPAGATED, why="it names a peer")
 
     return [clear(candidate) for candidate in candidates]
+
+
+def clear_one_sided_transfers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates; of transfers that several machines retried in vain, and some of the job did not, those tell.
+
+    What is retried is not answered by the other side; where that is a machine of the job, it has nothing to say.
+    """
+    nodes = set(parsed.nodes)
+    failing = {node for item in candidates if _is_transfer(item) for node in item.nodes} & nodes
+    if len(failing) < MIN_REPORTERS or failing == nodes:
+        return candidates
+    why = "others of the job, which say nothing of it, may be the side that did not answer"
+    return [
+        replace(item, fact=replace(_TELLS_OF_A_PEER, says=item.fact.says), role=Role.PROPAGATED, why=why)
+        if _is_transfer(item)
+        else item
+        for item in candidates
+    ]
+
+
+def _is_transfer(candidate: Candidate) -> bool:
+    return candidate.role is Role.ROOT and candidate.fact.kind == Kind.RDMA_TRANSPORT and len(candidate.nodes) > 0
 
 
 def _is_guess(candidate: Candidate) -> bool:

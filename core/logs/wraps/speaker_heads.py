@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     + _SPEAKER
     + rb")[ ]|(?!"
     + _COUNTED
-    + rb")[A-Za-z]{2,16}[ ](?=[0-9]{1,4}:)|[A-Za-z_]{1,16}[=:#])?"
+    + rb")[A-Za-z]{2,16}[ ](?=[0-9]{1,4}[:\])>}|])|[A-Za-z_]{1,16}[=:#])?"
     rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@#:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t|]|$)(?! = )"  # a setting
 )
 _PROSE = re.compile(
@@ -104,8 +104,8 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
         everywhere = len(named_lines) >= ALWAYS * len(lines)
         opens = everywhere and column.open == b"["
         reading = find_reading(names, column.key[:-1], opens=opens) if names else None
-        if reading is None and column.key.endswith(b" ") and always and _count_all(names):
-            reading = PLAIN_RANKS  # "shelf 5: ..." on nearly every line, from 0 on, in turns: whatever a rank is called
+        if reading is None and column.key.endswith(b" ") and (always or column.open) and _count_all(names):
+            reading = PLAIN_RANKS  # "shelf 5: ...", "<seat 06>", from 0 on, in turns: whatever a rank is called
         if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
             continue
         if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
@@ -116,7 +116,8 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
 
 def _count_all(names: Sequence[bytes]) -> bool:
     """Whether they are the numbers from 0 on, and enough of them."""
-    return len(names) >= _MIN_ALL and sorted(names, key=int) == [b"%d" % number for number in range(len(names))]
+    are_numbers = len(names) >= _MIN_ALL and all(map(bytes.isdigit, names))
+    return are_numbers and sorted(map(int, names)) == list(range(len(names)))
 
 
 def _words_of_clock(lines: Sequence[bytes]) -> int:
@@ -149,7 +150,7 @@ def _columns(line: bytes) -> Iterator[tuple[NamePlace, re.Match[bytes]]]:
     prose = 0
     for place, word in enumerate(_WORD.finditer(line, 0, HEAD)):
         match = _TOKEN.match(line, word.start())
-        if match is not None and not (place > 0 and _is_any_word(match["key"] or b"")):
+        if match is not None and not (place > 0 and not match["open"] and _is_any_word(match["key"] or b"")):
             is_spoken = match["key"] is not None and match["key"].endswith(b" ")  # behind a word it is talked about
             is_marked = (
                 match["open"] or (match["key"] and not is_spoken) or ((is_spoken or match["close"]) and not prose)

@@ -1,0 +1,118 @@
+"""Two names of one machine, by lines that give both: a pod and the machine below it, a host and its address.
+
+``Successfully assigned ml/trainer-0 to gke-pool-7c2f``, a table of pods, ``{"10.44.0.49": {"name": "bm49"}, ...}``: no
+phrase marks such lines. In lines of one shape each node stands beside another name, and no two beside the same one.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from core.events.row_text import read_rows
+from core.events.table import EventTable
+from core.job import LogFile, Manifest
+from core.logs.lines import mask
+from core.logs.paths import strip
+from core.logs.voices import Origin, Program, stands_in
+
+MAX_READ = 4096  # lines: one a pod of the largest jobs
+MIN_PAIRS = 2  # of one alone the line may be about two machines
+MIN_LETTERS = 2  # of a name, which else is a word of any line
+_WORD = re.compile(r"[A-Za-z0-9](?:[\w.-]*\w)?")
+
+
+def with_one_name(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> EventTable:
+    """The table in which what a machine says by its second name is said by the node of the job that it is.
+
+    Nodes go by the names that job.json has, else by those under which the job trains.
+    """
+    nodes = set(manifest.nodes) or _training(table)
+    others = {name for name in set(table.nodes) | _parts_of_files(table) if _is_name(name)} - nodes
+    if not others or all(map(stands_in, nodes)):
+        return table
+    node_of = _second_names(_named_together(table, files, nodes, others), nodes)
+    if not node_of:
+        return table
+    named = {file: node for file, name in enumerate(table.files) if (node := _called_after(name, node_of)) is not None}
+    origins = [
+        _on_node(origin, node_of.get(origin.node or "") or (None if origin.node else named.get(int(file))))
+        for origin, file in zip(table.origins, table.file_of_voice, strict=True)
+    ]
+    return replace(table, origins=tuple(origins))
+
+
+def _training(table: EventTable) -> set[str]:
+    """Nodes of which more than a daemon spoke; all where none does."""
+    speaks = {origin.node for origin in table.origins if origin.program in (Program.RANK, Program.LAUNCHER)}
+    return {node for node in table.nodes if node in speaks} or set(table.nodes)
+
+
+def _is_name(word: str) -> bool:
+    return len(word) >= MIN_LETTERS and not word.isdigit()
+
+
+def _parts_of_files(table: EventTable) -> set[str]:
+    """What files and folders are called after, of which nobody knows whose they are."""
+    unknown = {int(file) for origin, file in zip(table.origins, table.file_of_voice, strict=True) if not origin.node}
+    return {part for file in unknown for part in _parts(table.files[file])}
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """The name of a file, with and without its endings, and those of its folders."""
+    *folders, file = PurePosixPath(strip(name)).parts
+    return (file, file.rsplit(".", 1)[0], file.partition(".")[0], *folders)
+
+
+def _named_together(
+    table: EventTable, files: Mapping[str, LogFile], nodes: Collection[str], others: Collection[str]
+) -> Mapping[str, list[tuple[str, str]]]:
+    """Other name and node of each line that names as many of either, by the shape of the line."""
+    forms = [re.compile("|".join(sorted(map(re.escape, _masked(names))))) for names in (nodes, others)]
+    events = [
+        event
+        for event, template in enumerate(table.templates)
+        if not template.block
+        and 0 < table.heads[event] <= MAX_READ
+        and all(form.search(template.sample) for form in forms)
+    ]
+    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_READ]
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for text in read_rows(files, table, rows).values():
+        words = dict.fromkeys(word for word in _WORD.findall(text) if word in nodes or word in others)
+        of_node = [word for word in words if word in nodes]
+        of_other = [word for word in words if word in others]
+        if len(of_node) == len(of_other) > 0:
+            shape = _WORD.sub(lambda word: "*" if word[0] in nodes or word[0] in others else "", text)
+            found[re.sub(r"\W*\w[^*]*", " ", shape)] += zip(of_other, of_node, strict=True)
+    return found
+
+
+def _masked(names: Collection[str]) -> set[str]:
+    return {mask(name.encode("utf-8", "replace")).decode("utf-8", "replace") for name in names}
+
+
+def _second_names(found: Mapping[str, list[tuple[str, str]]], nodes: Collection[str]) -> dict[str, str]:
+    """The node of each other name, by all shapes of lines that give several nodes a name of their own."""
+    node_of: dict[str, set[str]] = defaultdict(set)
+    for pairs in found.values():
+        named = dict(pairs)
+        if len(set(pairs)) == len(named) == len(set(named.values())) >= min(MIN_PAIRS, len(nodes)):
+            for other, node in named.items():
+                node_of[other].add(node)
+    return {other: min(own) for other, own in sorted(node_of.items()) if len(own) == 1}
+
+
+def _called_after(name: str, node_of: Mapping[str, str]) -> str | None:
+    """The node of the machine that a file or one of its folders is called after."""
+    return next((node_of[part] for part in _parts(name) if part in node_of), None)
+
+
+def _on_node(origin: Origin, node: str | None) -> Origin:
+    if node is None:
+        return origin
+    program = Program.DAEMON if origin.program is Program.SCHEDULER else origin.program
+    return replace(origin, node=node, program=program)
