@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 MIN_RATIO = 2.0  # a level at least doubled: host noise in good lab jobs stays below (docs/LOG.md)
 LONG, LONG_RATIO = 8, 1.5  # values on either side, of which a smaller rise is no noise: of 300 labelled jobs that were
 # well those with so many rose to 1.29 at most (docs/LOG.md)
+# Still less where nearly all values keep to their side, and the levels lie that many deviations apart: of 240 labelled
+# jobs none that was well has such a level at all, and 21 slow ones do, of 1.28 to 1.59 (docs/LOG.md)
+CLEAR_RATIO, CLEAR_DEVIATIONS, CLEAR_MOST = 1.2, 10.0, 0.95
 DRIFT, LONG_DRIFT = 1.5, 1.25  # a smaller rise counts where the numbers of one rank explain it
 MIN_BEFORE = 3  # values at the old level: of two, one may be the first step, which compiles
 MIN_AFTER = 3  # values at the new level: of two, one may be a checkpoint,
@@ -41,7 +44,8 @@ def find_shift(
     Args:
         coarse: the clock counts no finer than the values: each is averaged with the one behind it, for one is too long
             when the next is too short.
-        long: the ratio that is enough where both sides have LONG values, as steps of a whole job may.
+        long: the ratio that is enough where both sides have LONG values, as steps of a whole job may; for levels that
+            are clear CLEAR_RATIO is.
     """
     if coarse and len(values) > 1:
         values = np.append((values[:-1] + values[1:]) / 2, values[-1])
@@ -60,14 +64,15 @@ def find_shift(
     ratio = min(ratio, long) if long is not None and min(place, count - place) >= LONG else ratio
     if few and coarse:
         return None
+    is_clear = long is not None and after < ratio * before and min(place, count - place) >= LONG
+    ratio = min(ratio, CLEAR_RATIO) if is_clear else ratio
     if after < ratio * before or (few and values[place:].min() < FEW_RATIO * before):
         return None
     spread = _spread(octaves[:place]) if few else max(_spread(octaves[:place]), _spread(octaves[place:]))
-    if np.log2(after / before) < DEVIATIONS * spread:
+    if np.log2(after / before) < (CLEAR_DEVIATIONS if is_clear else DEVIATIONS) * spread:
         return None
-    between = min((before + after) / 2, BETWEEN * before)
-    keeps_low, keeps_high = values[:place] < between, values[place:] > between
-    if keeps_low.mean() < MOST or keeps_high.mean() < MOST:
+    between, most = min((before + after) / 2, BETWEEN * before), CLEAR_MOST if is_clear else MOST
+    if min((values[:place] < between).mean(), (values[place:] > between).mean()) < most:
         return None
     return Shift(place + 1 if coarse else place, before, after)  # each was averaged with the one behind it
 

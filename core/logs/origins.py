@@ -17,7 +17,13 @@ from core.logs.hosts import Hosts
 from core.logs.paths import layout, read_path, strip, trains
 from core.logs.prefixes import PrefixLabels, read_prefix, tasks_are_nodes, tasks_are_ranks, with_local_ranks
 from core.logs.units import is_daemon
-from core.logs.unlabelled import beside_their_stem, shape_of, with_numbered_processes, with_the_unlabelled
+from core.logs.unlabelled import (
+    beside_their_stem,
+    shape_of,
+    with_numbered_processes,
+    with_the_unlabelled,
+    without_foreign_ranks,
+)
 from core.logs.voices import NUMBERED_PROCESS, FileSpeaker, Origin, Program, Voice, actor_called, task_called
 
 __all__ = ["Origin", "Program", "Voice", "find_origins"]
@@ -45,7 +51,7 @@ def find_origins(
     labels = [read_prefix(voice.prefix, known) for voice in voices]
     labels = labels if manifest.nodes else _with_one_name(of_paths, labels)
     labels = with_local_ranks(labels, of_paths, manifest)
-    labels = with_numbered_processes(voices, labels, of_paths)
+    labels = without_foreign_ranks(with_numbered_processes(voices, labels, of_paths), of_paths, manifest)
     of_paths = of_paths if manifest.nodes else _by_their_hosts(of_paths, labels)
     ranks, nodes = tasks_are_ranks(labels, manifest), tasks_are_nodes(labels, manifest)
     seen = [

@@ -147,3 +147,21 @@ def with_numbered_processes(
         else label
         for label in labels
     ]
+
+
+def without_foreign_ranks(
+    labels: Sequence[PrefixLabels], of_paths: Sequence[Origin], manifest: Manifest
+) -> list[PrefixLabels]:
+    """Labels without numbers that are no ranks: of most, job.json has that rank on another node than their speaker's.
+
+    ``d=1`` of the second machine may be its place in a mesh.
+    """
+    homes = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+    told = {
+        (label.rank, node)
+        for label, path in zip(labels, of_paths, strict=True)
+        if label.rank in homes and not label.tagged and (node := label.host or path.node) in manifest.node_ranks
+    }
+    if 2 * sum(homes[rank] != node for rank, node in told if rank is not None) <= len(told):
+        return list(labels)
+    return [label if label.tagged else replace(label, rank=None) for label in labels]

@@ -29,23 +29,29 @@ SEVERAL = 2  # numbers that point to one node: what it does takes longer, and wh
 ELSEWHERE = 1 / 3  # of the change, in octaves: by no more may it move on the others (as in core.nodes.gauges)
 ALIKE = 2 / 3  # of what it changed by on most: by so much at least it has to on each of them
 SHORT, THOUSAND = 2, 1000  # letters of a word that names nothing ("in 8.3 s"); from where on digits are grouped
+AT_ONSET = 2  # values on either side of the iteration from which on the job is slower: nobody chose that place by them
+GAP = 1 / 2  # of the change, that then lies between the highest before and the lowest after
 GRAINS = 3  # of its resolution that a number has to change by: from 0 to 1 a rounding goes
 
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """Where a series left its level, as a share of its values and a time, and by how many octaves, by medians."""
+    """Where a series left its level, as a share of its values and a time, and by how many octaves, by medians.
+
+    least: values on either side.
+    """
 
     share: float
     time: int | None
     octaves: float
+    least: int = MIN_SIDE
 
     def place(self, told: Told) -> int:
         """Where that is in another series, with values enough on either side."""
         place = round(self.share * len(told.values))
         if self.time is not None and len(told.times):
             place = int(np.searchsorted(told.times, self.time))
-        return min(max(MIN_SIDE, place), len(told.values) - MIN_SIDE)
+        return min(max(self.least, place), len(told.values) - self.least)
 
     def moved(self, told: Told) -> float:
         """By how many octaves the median of another series moved there."""
@@ -88,15 +94,18 @@ class _Change:
         return f"its {self.name} {went}, and no other\u2019s" if known else f"its number {went}, and no other\u2019s"
 
 
-def series_signs(parsed: Parsed, told: Sequence[tuple[int, str, Mapping[Subject, Told]]]) -> list[Sign]:
+def series_signs(
+    parsed: Parsed, told: Sequence[tuple[int, str, Mapping[Subject, Told]]], onset: int | None = None
+) -> list[Sign]:
     """A sign for the one node that numbers tell from all others since some moment.
 
     Args:
         told: numbers with their message, their name and whom they are of.
+        onset: the iteration from which on the job is slower; None where it is not.
     """
     found: dict[str, list[_Change]] = defaultdict(list)
     for number, (event, name, values) in enumerate(told):
-        for change in _changes(event, name, values):
+        for change in _changes(event, name, values) or _changes(event, name, values, _places(parsed, values, onset)):
             found[change.node].append(replace(change, number=number))
     ordered = sorted(found.items(), key=lambda entry: (-len(_numbers(entry[1])), entry[0]))
     if not ordered or (len(ordered) > 1 and len(_numbers(ordered[0][1])) < SEVERAL * len(_numbers(ordered[1][1]))):
@@ -135,14 +144,41 @@ def _numbers(changes: Sequence[_Change]) -> set[int]:
     return {change.number for change in changes}
 
 
-def _changes(event: int, name: str, told: Mapping[Subject, Told]) -> Iterator[_Change]:
-    """Which node changed alone, or alone did not; of two nodes, either may be the odd one."""
-    told = {subject: of for subject, of in told.items() if len(of.values) >= 2 * MIN_SIDE}
+def _places(parsed: Parsed, told: Mapping[Subject, Told], onset: int | None) -> dict[Subject, int]:
+    """The first value of each series that was told in an iteration from the onset on."""
+    if onset is None:
+        return {}
+    of_row = parsed.iterations.of_row
+    return {subject: int(np.searchsorted(of_row[of.rows], onset)) for subject, of in told.items()}
+
+
+def _changes(
+    event: int, name: str, told: Mapping[Subject, Told], places: Mapping[Subject, int] | None = None
+) -> list[_Change]:
+    """Which node changed alone, or alone did not; of two nodes, either may be the odd one.
+
+    Args:
+        places: where they may have; None for anywhere.
+    """
+    least = MIN_SIDE if places is None else AT_ONSET
+    told = {subject: of for subject, of in told.items() if len(of.values) >= 2 * least}
     nodes = sorted({subject.node for subject in told})
     if len(nodes) < MIN_RANKS:
-        return
+        return []
     grain = _grain(told.values())
-    splits = {subject: split for subject, of in told.items() if (split := _split(of, grain)) is not None}
+    found = {
+        subject: _split(of, grain) if places is None else _split_near(of, grain, places.get(subject, 0))
+        for subject, of in told.items()
+    }
+    splits = {subject: split for subject, split in found.items() if split is not None}
+    return list(_odd_ones(event, name, told, splits))
+
+
+def _odd_ones(
+    event: int, name: str, told: Mapping[Subject, Told], splits: Mapping[Subject, _Split]
+) -> Iterator[_Change]:
+    """Which node changed alone, or alone did not."""
+    nodes = sorted({subject.node for subject in told})
     most = max((abs(split.octaves) for split in splits.values()), default=0.0)
     splits = {subject: split for subject, split in splits.items() if abs(split.octaves) > ELSEWHERE * most}
     for node in nodes:
@@ -225,3 +261,22 @@ def _split(told: Told, grain: float) -> _Split | None:
     grains = abs(np.median(told.values[place:]) - np.median(told.values[:place])) / grain
     time = int(told.times[place]) if len(told.times) else None
     return _Split(place / len(of), time, octaves) if grains >= GRAINS else None
+
+
+def _split_near(told: Told, grain: float, place: int) -> _Split | None:
+    """Whether a series left its level at a place that others told of, or one beside it, of however few values."""
+    found = [split for near in (place, place - 1, place + 1) if (split := _split_at(told, grain, near)) is not None]
+    return max(found, key=lambda split: abs(split.octaves), default=None)
+
+
+def _split_at(told: Told, grain: float, place: int) -> _Split | None:
+    before, after = told.octaves[: max(0, place)], told.octaves[max(0, place) :]
+    if min(len(before), len(after)) < AT_ONSET:
+        return None
+    octaves = float(np.median(after) - np.median(before))
+    gap = float(after.min() - before.max()) if octaves > 0 else float(before.min() - after.max())
+    grains = abs(np.median(told.values[place:]) - np.median(told.values[:place])) / grain
+    if abs(octaves) < np.log2(LONG_DRIFT) or gap < GAP * abs(octaves) or grains < GRAINS:
+        return None
+    time = int(told.times[place]) if len(told.times) else None
+    return _Split(place / len(told.values), time, octaves, AT_ONSET)

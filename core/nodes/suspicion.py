@@ -124,7 +124,7 @@ def find_signs(
         *signs,
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
-        *(series_signs(parsed, told) or level_signs(told, slow=_is_slower(ending))),
+        *(series_signs(parsed, told, _onset(ending)) or level_signs(told, slow=_is_slower(ending))),
     )
 
 
@@ -150,6 +150,12 @@ def _may_be_told_by_numbers(parsed: Parsed, candidates: Sequence[Candidate]) -> 
     """Whether a job did not complete, and nothing that broke tells why: what numbers then tell was the reason."""
     broke = any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates)
     return parsed.job.status is not Status.COMPLETED and not broke
+
+
+def _onset(ending: Ending) -> int | None:
+    """The iteration from which on the job is slower than before."""
+    slow = ending.slow or ending.drift
+    return None if slow is None or slow.than_good_jobs else slow.iteration
 
 
 def _is_slower(ending: Ending) -> bool:

@@ -14,7 +14,7 @@ from core.events.build import build
 from core.events.table import EventTable
 from core.events.tallies import Texts, count_texts, number_texts
 from core.events.template import Template
-from core.job import Job
+from core.job import Job, Manifest
 from core.logs.array_store import Heap, NoSpace
 from core.logs.file_rows import FileRows
 from core.logs.fold import JOB_CHARACTERS, JOB_TEXTS, fold_texts
@@ -23,6 +23,7 @@ from core.logs.log_files import read_files
 from core.logs.origins import Origin, Voice, find_origins
 from core.logs.read_cache import read_kept, write_kept
 from core.logs.scan import KERNEL_BYTES, choose_engine
+from core.logs.voices import FileSpeaker
 from core.parsing.speakers import find_speakers
 from core.version import reader_version
 
@@ -210,6 +211,23 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     shared = {file for file, several in Counter(file for file, _ in machines).items() if several > 1}  # of no one rank
     no_rank = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if origin.rank is not None}
     no_node = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if _is_machine(origin.node)}
-    if own := find_speakers({file.name: file for file in job.logs}, no_rank - shared, no_node, job.manifest):
+    own = find_speakers({file.name: file for file in job.logs}, no_rank - shared, no_node, job.manifest)
+    own = (
+        own
+        if _are_ranks(own, dict(machines), job.manifest)
+        else {name: replace(speaker, rank=None) for name, speaker in own.items()}
+    )
+    if own:
         origins = find_origins(voices, job.manifest, own)
     return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}
+
+
+def _are_ranks(own: Mapping[str, FileSpeaker], machines: Mapping[str, str], manifest: Manifest) -> bool:
+    """Whether job.json has most numbers that files tell on the machines that these are of; else they count others."""
+    homes = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+    told = {
+        (speaker.rank, machines[file])
+        for file, speaker in own.items()
+        if speaker.rank in homes and machines.get(file) in manifest.node_ranks
+    }
+    return 2 * sum(homes.get(-1 if rank is None else rank) != node for rank, node in told) <= len(told)

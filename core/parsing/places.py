@@ -20,8 +20,8 @@ from core.parsing.homes import (
 )
 from core.parsing.identities import find_names
 from core.parsing.launched import NOBODY_LAUNCHED, Launched, find_launched
-from core.parsing.second_names import with_one_name
 from core.parsing.rolls import find_roll, with_numbered_files
+from core.parsing.second_names import with_one_name
 from core.shares import few_of
 
 
