@@ -160,7 +160,10 @@ def was_well(found: Findings) -> bool:
 def apart_by_numbers(found: Findings) -> bool:
     """Whether its numbers tell one node from all others, at whatever pace: they waited for it, or it left them."""
     first = next(iter(found.suspicions), None)
-    return first is not None and first.score >= SUPPORTED and any(sign.channel in _TOLD_APART for sign in first.signs)
+    if first is None or first.score < SUPPORTED:
+        return False
+    agreed = any(sign.channel == "series" and sign.weight > SUPPORTED for sign in first.signs)  # of several numbers
+    return agreed or any(sign.channel in _TOLD_APART for sign in first.signs)
 
 
 def same_ground(one: Suspicion, other: Suspicion) -> bool:

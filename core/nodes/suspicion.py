@@ -25,6 +25,7 @@ from core.nodes.addresses import address_signs
 from core.nodes.agreement import agreement_signs
 from core.nodes.aliases import find_aliases
 from core.nodes.blame import Edge, Names, blame_edges
+from core.nodes.checksums import checksum_signs
 from core.nodes.contrast import contrast_signs
 from core.nodes.counters import collective_signs, counter_signs
 from core.nodes.device_tables import device_signs
@@ -111,6 +112,7 @@ def find_signs(
         *setting_signs(parsed, candidates, peers),
         *agreement_signs(parsed, all_values, broken, node_of_rank),
         *outside_signs(parsed, all_values, node_of_rank),
+        *checksum_signs(parsed, candidates, peers),
         *listed_signs(parsed, candidates, node_of_rank),
         *leak_signs(parsed, leak, node_of_rank),
         *lost_signs(parsed, exits, node_of_rank),

@@ -71,7 +71,7 @@ def _named_together(
     table: EventTable, files: Mapping[str, LogFile], nodes: Collection[str], others: Collection[str]
 ) -> Mapping[str, list[tuple[str, str]]]:
     """Other name and node of each line that names as many of either, by the shape of the line."""
-    forms = [re.compile("|".join(sorted(map(re.escape, _masked(names))))) for names in (nodes, others)]
+    forms = [re.compile("|".join(sorted({_form(name) for name in names}))) for names in (nodes, others)]
     events = [
         event
         for event, template in enumerate(table.templates)
@@ -91,8 +91,11 @@ def _named_together(
     return found
 
 
-def _masked(names: Collection[str]) -> set[str]:
-    return {mask(name.encode("utf-8", "replace")).decode("utf-8", "replace") for name in names}
+def _form(name: str) -> str:
+    """How a name stands in a template, whose sample may be of another job: pods of that end in other letters."""
+    masked = mask(name.encode("utf-8", "replace")).decode("utf-8", "replace")
+    before, dash, _ = masked.rpartition("-")
+    return re.escape(before + dash) + r"[\w<>]+" if before else re.escape(masked)
 
 
 def _second_names(found: Mapping[str, list[tuple[str, str]]], nodes: Collection[str]) -> dict[str, str]:
