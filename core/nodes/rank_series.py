@@ -171,7 +171,8 @@ def _changes(
         for subject, of in told.items()
     }
     splits = {subject: split for subject, split in found.items() if split is not None}
-    return list(_odd_ones(event, name, told, splits))
+    odd = _odd_ones(event, name, told, splits)
+    return [change for change in odd if places is None or (change.alone and change.clear)]
 
 
 def _odd_ones(

@@ -7,7 +7,7 @@ Nobody announces such a column, and no word marks it: it stands in one place beh
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from core.logs.lines import mask
@@ -31,6 +31,7 @@ _WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}" + _PAD + rb"[A-Za-z0-9][^\s|]*")  # w
 # Brackets or a key around a name; a bare name must have letters, and a digit or several parts, as machines have.
 _SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
 _SPEAKER_WORD = re.compile(_SPEAKER, re.IGNORECASE)
+_OF_A_MACHINE = re.compile(rb"local.{0,8}|[gnx]pu|cuda|dev(?:ice)?|card|slot|lane", re.IGNORECASE)
 _COUNTED = (
     rb"(?i:(?:step|epoch|iter(?:ation)?|batch|round|layer|block|fold|phase|pass|try|attempt|line|page|part|trial)s?\b)"
 )
@@ -105,7 +106,8 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
         opens = everywhere and column.open == b"["
         reading = find_reading(names, column.key[:-1], opens=opens) if names else None
         if reading is None and column.key.endswith(b" ") and (always or column.open) and _count_all(names):
-            reading = PLAIN_RANKS  # "shelf 5: ...", "<seat 06>", from 0 on, in turns: whatever a rank is called
+            # "shelf 5: ...", "<seat 06>", "[local 2]", from 0 on, in turns: whatever a rank is called
+            reading = replace(PLAIN_RANKS, is_local=_OF_A_MACHINE.fullmatch(column.key[:-1]) is not None)
         if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
             continue
         if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
