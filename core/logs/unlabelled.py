@@ -34,9 +34,14 @@ def with_the_unlabelled(
             named[voice.file].append(origin)
     nodes = _of_a_node_each(named, manifest)
     sole = {file: one for file, origins in named.items() if (one := _same(origins)) is not None} | nodes
-    sole = sole or _one_host_each(voices, labels, seen)
+    hosts = {file: one for file, one in _one_host_each(voices, labels, seen).items() if file not in sole}
+    own = sole or hosts
     return [
-        _like(origin, sole[voice.file]) if voice.file in sole and not label.names_somebody else origin
+        _like(origin, own[voice.file])
+        if voice.file in own and not label.names_somebody
+        else replace(origin, node=hosts[voice.file].node)
+        if voice.file in hosts and origin.node is None
+        else origin
         for voice, label, origin in zip(voices, labels, seen, strict=True)
     ]
 
@@ -72,6 +77,8 @@ def beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[O
             for stem in _stems(voice):
                 of_stem[stem][origin.node, origin.rank] = origin
     sole = {stem: next(iter(found.values())) for stem, found in of_stem.items() if len(found) == 1}
+    nodes = {stem: {node for node, _ in found} for stem, found in of_stem.items() if stem not in sole}
+    sole |= {stem: Origin(own.pop(), program=Program.LAUNCHER) for stem, own in nodes.items() if len(own) == 1}
     if len({(origin.node, origin.rank) for origin in sole.values()}) < MIN_STEMS:
         return list(seen)
     beside = [next((sole[stem] for stem in _stems(voice) if stem in sole), None) for voice in voices]
@@ -98,7 +105,7 @@ def _one_host_each(
     """Who wrote each file, where programs put their machine before their lines, and each file has its own machine."""
     hosts: dict[str, dict[str, Origin]] = defaultdict(dict)
     for voice, label, origin in zip(voices, labels, seen, strict=True):
-        if label.host and origin.node:
+        if label.host and origin.node and origin.program is not Program.DAEMON:
             hosts[voice.file][origin.node] = origin
     alone = {file: next(iter(named.values())) for file, named in hosts.items() if len(named) == 1}
     nodes = {origin.node for origin in alone.values()}

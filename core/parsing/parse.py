@@ -14,7 +14,7 @@ from core.events.build import build
 from core.events.table import EventTable
 from core.events.tallies import Texts, count_texts, number_texts
 from core.events.template import Template
-from core.job import Job, Manifest
+from core.job import Job
 from core.logs.array_store import Heap, NoSpace
 from core.logs.file_rows import FileRows
 from core.logs.fold import JOB_CHARACTERS, JOB_TEXTS, fold_texts
@@ -211,10 +211,12 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     shared = {file for file, several in Counter(file for file, _ in machines).items() if several > 1}  # of no one rank
     no_rank = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if origin.rank is not None}
     no_node = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if _is_machine(origin.node)}
+    homes = {origin.rank: origin.node for origin in origins if origin.rank is not None and origin.node}
+    homes |= {rank: node for node, ranks in job.manifest.node_ranks.items() for rank in ranks}
     own = find_speakers({file.name: file for file in job.logs}, no_rank - shared, no_node, job.manifest)
     own = (
         own
-        if _are_ranks(own, dict(machines), job.manifest)
+        if _are_ranks(own, dict(machines), homes)
         else {name: replace(speaker, rank=None) for name, speaker in own.items()}
     )
     if own:
@@ -222,12 +224,17 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}
 
 
-def _are_ranks(own: Mapping[str, FileSpeaker], machines: Mapping[str, str], manifest: Manifest) -> bool:
-    """Whether job.json has most numbers that files tell on the machines that these are of; else they count others."""
-    homes = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+def _are_ranks(own: Mapping[str, FileSpeaker], machines: Mapping[str, str], homes: Mapping[int | None, str]) -> bool:
+    """Whether most numbers that files tell are on the machines that these are of; else they count something else.
+
+    Args:
+        machines: of files, or of others that are called alike but for their ending.
+        homes: the machine of each rank, as job.json or labels tell.
+    """
+    of_stem = {name.rpartition(".")[0]: machine for name, machine in machines.items()}
     told = {
-        (speaker.rank, machines[file])
+        (speaker.rank, machine)
         for file, speaker in own.items()
-        if speaker.rank in homes and machines.get(file) in manifest.node_ranks
+        if speaker.rank in homes and (machine := machines.get(file) or of_stem.get(file.rpartition(".")[0]))
     }
-    return 2 * sum(homes.get(-1 if rank is None else rank) != node for rank, node in told) <= len(told)
+    return 2 * sum(homes[rank] != machine for rank, machine in told) <= len(told)
