@@ -184,6 +184,8 @@ def alike_on_most(found: Findings) -> Sequence[Suspicion]:
 
 def course_of(ending: Ending) -> str:
     """For how long a job stood still, or from where on it was slow, in a sentence."""
+    if ending.repeats:
+        return f"Its last lines say the same again and again: \u201c{short(ending.repeats, QUOTE)}\u201d."
     if ending.hung:
         return (
             f"It made no progress for {duration(ending.quiet)} before it ended; "

@@ -72,7 +72,7 @@ def with_actors_as_ranks(table: EventTable, ranks: Mapping[str, Sequence[int]]) 
     """The table with a rank of its node for each of Ray's actors, so that they are compared where nobody tells ranks.
 
     Which of its node's ranks an actor has is not known: they are numbered by their process. None where a node has
-    another number of actors of one class than of ranks.
+    another number of actors of one class than of ranks; where nobody tells ranks, all have to have as many.
     """
     actors: dict[tuple[bytes, str], dict[int, list[int]]] = {}  # class and node: process: voices
     for voice, origin in enumerate(table.origins):
@@ -82,6 +82,7 @@ def with_actors_as_ranks(table: EventTable, ranks: Mapping[str, Sequence[int]]) 
             of_node.setdefault(int(match["pid"]), []).append(voice)
     for actor in sorted({actor for actor, _ in actors}):
         counts = {node: len(pids) for (name, node), pids in actors.items() if name == actor}
+        ranks = ranks or _in_blocks(counts)
         if counts == {node: len(own) for node, own in ranks.items()}:
             number = {
                 voice: ranks[node][place]
@@ -96,3 +97,12 @@ def with_actors_as_ranks(table: EventTable, ranks: Mapping[str, Sequence[int]]) 
             ]
             return replace(table, origins=tuple(origins), ranks_are_nodes=True)
     return None
+
+
+def _in_blocks(counts: Mapping[str, int]) -> Mapping[str, Sequence[int]]:
+    """Numbers for processes, node by node, where each has as many; none of one node alone."""
+    each = set(counts.values())
+    if len(counts) < 2 or len(each) != 1:
+        return {}
+    size = each.pop()
+    return {node: range(place * size, (place + 1) * size) for place, node in enumerate(sorted(counts))}

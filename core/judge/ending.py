@@ -18,6 +18,7 @@ from core.events.table import EventTable, rows_by
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.durations import Durations
+from core.judge.repeats import find_repeats
 from core.judge.slowdown import (
     Slowdown,
     clocked_slowdown,
@@ -63,6 +64,7 @@ class Ending:
     is that of a bar, of which nobody knows when it began, and by that it may have hung. usual: seconds that would be a
     hang if no pause were known that the job, or a good one, came through; None where no pace is known. undated: neither
     a clock nor job.json tells when the order to stop came, which may have been long after the last line above it.
+    repeats: what it said again and again in the end, where no clock tells for how long.
     """
 
     progressed: int | None = None
@@ -79,6 +81,7 @@ class Ending:
     vague: bool = False
     usual: float | None = None
     undated: bool = False
+    repeats: str = ""
 
     def explained_by(self, channels: Collection[str], dumped: int = 0) -> "Ending":
         """The same, with a small slowdown as one where the numbers of few ranks explain it, or the network.
@@ -102,8 +105,8 @@ class Ending:
 
     @property
     def hung(self) -> bool:
-        """Whether there was no progress for longer than the job ever took."""
-        return self.allowed is not None and self.quiet > self.allowed
+        """Whether there was no progress for longer than the job ever took, or it only said that it waits."""
+        return bool(self.repeats) or (self.allowed is not None and self.quiet > self.allowed)
 
     @property
     def steady(self) -> bool:
@@ -143,6 +146,7 @@ def find_ending(
             allowed=allowed,
             slow=slow,
             drift=slow or part,
+            repeats="" if parsed.job.status is Status.COMPLETED or failure is not None else find_repeats(parsed),
         )
     progressed = int(course.times[-1])
     late = LATE_END if order is None and failure is None and _ends_by_manifest(parsed) else 0.0

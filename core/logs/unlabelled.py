@@ -167,8 +167,10 @@ def without_foreign_ranks(
     told = {
         (label.rank, node)
         for label, path in zip(labels, of_paths, strict=True)
-        if label.rank in homes and not label.tagged and (node := label.host or path.node) in manifest.node_ranks
+        if label.rank is not None and label.rank in homes and not label.tagged
+        for node in (label.host or path.node,)
+        if node in manifest.node_ranks
     }
-    if 2 * sum(homes[rank] != node for rank, node in told if rank is not None) <= len(told):
+    if 2 * sum(homes[rank] != node for rank, node in told) <= len(told):
         return list(labels)
     return [label if label.tagged else replace(label, rank=None) for label in labels]

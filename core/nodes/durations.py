@@ -36,7 +36,9 @@ def duration_signs(parsed: Parsed, durations: Sequence[Durations], home: Mapping
 def _signs(parsed: Parsed, durations: Durations, whole: float, home: Mapping[int, str]) -> list[Sign]:
     """Signs for the nodes of the few ranks that it took much longer, if that is a good part of what the job ran."""
     took = {rank: values for rank, values in durations.took.items() if rank in home}
-    if len(took) <= len(home) * MAJORITY or len(took) < MIN_RANKS:
+    nodes = {home[rank] for rank in took}
+    most = max(len(took) / len(home), len(nodes) / len(set(home.values())))  # one of each node may write its shard
+    if most <= MAJORITY or len(took) < MIN_RANKS:
         return []
     middle = {rank: float(np.median(values)) for rank, values in took.items()}
     usual = float(np.median(list(middle.values())))

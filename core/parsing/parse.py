@@ -224,7 +224,7 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}
 
 
-def _are_ranks(own: Mapping[str, FileSpeaker], machines: Mapping[str, str], homes: Mapping[int | None, str]) -> bool:
+def _are_ranks(own: Mapping[str, FileSpeaker], machines: Mapping[str, str], homes: Mapping[int, str]) -> bool:
     """Whether most numbers that files tell are on the machines that these are of; else they count something else.
 
     Args:
@@ -235,6 +235,8 @@ def _are_ranks(own: Mapping[str, FileSpeaker], machines: Mapping[str, str], home
     told = {
         (speaker.rank, machine)
         for file, speaker in own.items()
-        if speaker.rank in homes and (machine := machines.get(file) or of_stem.get(file.rpartition(".")[0]))
+        if speaker.rank is not None
+        and speaker.rank in homes
+        and (machine := machines.get(file) or of_stem.get(file.rpartition(".")[0]))
     }
     return 2 * sum(homes[rank] != machine for rank, machine in told) <= len(told)

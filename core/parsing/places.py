@@ -1,7 +1,7 @@
 """What stands for the nodes of a job in its event table: machines by name, else ranks, where nobody names a machine."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from core.events.build import with_homes, with_ranks_as_nodes
@@ -63,7 +63,7 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         nameless = unnamed = False
     reported = reported_homes(table, files) or introduced_homes(table, files) if unnamed and not table.ranks else {}
     if reported:
-        manifest = replace(manifest, nodes=tuple(reported), node_ranks=reported)
+        manifest = replace(manifest, nodes=_with_speakers(table, reported, manifest), node_ranks=reported)
     elif nameless or (unnamed and launched.ranks):
         nameless, manifest = True, _with_silent_ranks(table, launched, manifest)
         table = with_ranks_as_nodes(table)
@@ -101,7 +101,13 @@ def _on_hosts(
 ) -> tuple[EventTable, Manifest]:
     """The table with each rank on its machine, and the manifest with all of them."""
     home = {rank_called(rank): host for host, ranks in hosts.items() for rank in ranks}
-    return with_homes(table, home), replace(manifest, nodes=manifest.nodes or tuple(hosts), node_ranks=hosts)
+    return with_homes(table, home), replace(manifest, nodes=_with_speakers(table, hosts, manifest), node_ranks=hosts)
+
+
+def _with_speakers(table: EventTable, told: Collection[str], manifest: Manifest) -> tuple[str, ...]:
+    """The nodes of job.json, else those that were told of, with others that spoke where there are so many."""
+    everyone = {*told, *table.nodes}
+    return manifest.nodes or tuple(sorted(everyone) if len(everyone) == manifest.extra.get("num_nodes") else told)
 
 
 def _with_silent_tasks(table: EventTable, homes: Mapping[str, str], manifest: Manifest) -> tuple[EventTable, Manifest]:

@@ -18,6 +18,7 @@ from core.logs.wraps import (
     kubectl,
     late_clock,
     leading_clock,
+    listed_names,
     logfmt,
     loki,
     mpirun,
@@ -60,6 +61,7 @@ FITS: tuple[Fit, ...] = (
     tags.fit,
     speaker_heads.fit,
     named_pairs.fit,
+    listed_names.fit,
     leading_clock.fit,
 )
 RELATIVE = frozenset({elapsed_clock.fit})  # clocks that tell how long something has run
