@@ -231,12 +231,12 @@ def _are_ranks(own: Mapping[str, FileSpeaker], machines: Mapping[str, str], home
         machines: of files, or of others that are called alike but for their ending.
         homes: the machine of each rank, as job.json or labels tell.
     """
-    of_stem = {name.rpartition(".")[0]: machine for name, machine in machines.items()}
+    of_stem, known = {name.rpartition(".")[0]: machine for name, machine in machines.items()}, set(homes.values())
     told = {
         (speaker.rank, machine)
         for file, speaker in own.items()
         if speaker.rank is not None
         and speaker.rank in homes
-        and (machine := machines.get(file) or of_stem.get(file.rpartition(".")[0]))
+        and (machine := machines.get(file) or of_stem.get(file.rpartition(".")[0])) in known
     }
     return 2 * sum(homes[rank] != machine for rank, machine in told) <= len(told)

@@ -34,7 +34,7 @@ def with_one_name(table: EventTable, files: Mapping[str, LogFile], manifest: Man
     others = {name for name in set(table.nodes) | _parts_of_files(table) if _is_name(name)} - nodes
     if not others or all(map(stands_in, nodes)):
         return table
-    node_of = _second_names(_named_together(table, files, nodes, others), nodes)
+    node_of = _second_names(_named_together(table, files, nodes, others))
     if not node_of:
         return table
     named = {file: node for file, name in enumerate(table.files) if (node := _called_after(name, node_of)) is not None}
@@ -98,12 +98,12 @@ def _form(name: str) -> str:
     return re.escape(before + dash) + r"[\w<>]+" if before else re.escape(masked)
 
 
-def _second_names(found: Mapping[str, list[tuple[str, str]]], nodes: Collection[str]) -> dict[str, str]:
+def _second_names(found: Mapping[str, list[tuple[str, str]]]) -> dict[str, str]:
     """The node of each other name, by all shapes of lines that give several nodes a name of their own."""
     node_of: dict[str, set[str]] = defaultdict(set)
     for pairs in found.values():
         named = dict(pairs)
-        if len(set(pairs)) == len(named) == len(set(named.values())) >= min(MIN_PAIRS, len(nodes)):
+        if len(set(pairs)) == len(named) == len(set(named.values())) >= MIN_PAIRS:
             for other, node in named.items():
                 node_of[other].add(node)
     return {other: min(own) for other, own in sorted(node_of.items()) if len(own) == 1}

@@ -103,11 +103,11 @@ def _cells(line: bytes, mark: str) -> tuple[str, ...]:
     text = as_text(line)
     if text.count(mark) < _MIN_COLUMNS - 1:
         return ()
-    if mark == _BAR:  # at both ends too; what stands before the first one is who speaks
+    if mark == _BAR:  # at both ends too, or at none; what stands before the first of those is who speaks
         text = text.strip()
-        if not (text.startswith(_BAR) and text.endswith(_BAR)):
+        if text.startswith(_BAR) != text.endswith(_BAR):
             return ()
-        text = text[1:-1]
+        text = text.removeprefix(_BAR).removesuffix(_BAR)
     try:
         return tuple(cell.strip() for cell in next(csv.reader((text,), delimiter=mark)))
     except csv.Error:  # a quote, a NUL or a line end within
