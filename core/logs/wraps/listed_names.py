@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.logs.speaker_names import are_made_alike
-from core.logs.wraps.peeled import Peeled, Wrap
+from core.logs.wraps.peeled import Peeled, Wrap, evenly
+from core.logs.wraps.shared_files import has_clock
 from core.logs.wraps.speaker_turns import NamedLine, take_turns
 
 FIRST_LINES = 200  # in which a list of all stands
@@ -42,7 +43,9 @@ class _ListedNames:
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
-    """The names of the first list of which lines tell one by one."""
+    """The names of the first list of which lines tell one by one; schedulers' lines have a clock, and stay theirs."""
+    if 2 * sum(map(has_clock, evenly(lines))) > len(evenly(lines)):
+        return None
     for names in _lists(lines[:FIRST_LINES]):
         listed = _ListedNames(names)
         peeled = [of for line in lines if (of := listed.peel(line)) is not None]

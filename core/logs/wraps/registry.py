@@ -64,5 +64,6 @@ FITS: tuple[Fit, ...] = (
     listed_names.fit,
     leading_clock.fit,
 )
-RELATIVE = frozenset({elapsed_clock.fit})  # clocks that tell how long something has run
+# Not of lines whose time a layer around them tells: how long something has run, names by one who writes no clock
+UNDATED = frozenset({elapsed_clock.fit, listed_names.fit})
 DOCUMENTS: tuple[Document, ...] = (loki.DOCUMENT, elastic.DOCUMENT, cloudwatch.DOCUMENT, json_records.DOCUMENT)

@@ -8,7 +8,7 @@ from core.logs.lines import without_ansi
 from core.logs.wraps.documents import DocumentPart, read_parts
 from core.logs.wraps.journal_forms import EXPORT, VERBOSE, read_export, read_verbose
 from core.logs.wraps.peeled import Wrap
-from core.logs.wraps.registry import DOCUMENTS, FITS, RELATIVE
+from core.logs.wraps.registry import DOCUMENTS, FITS, UNDATED
 from core.logs.wraps.stamps import NO_STAMP
 
 SAMPLE_BYTES = 1 << 18  # as core.logs.scan learns labels from: job scripts print less before the first rank speaks
@@ -75,5 +75,5 @@ def _layer(lines: Sequence[bytes], first: int, *, dated: bool) -> tuple[int, Wra
 
     dated: a layer around them tells when; how long a program or a kernel has run then is a number like any other.
     """
-    kinds = ((kind, fit) for kind, fit in enumerate(FITS[first:], start=first) if not (dated and fit in RELATIVE))
+    kinds = ((kind, fit) for kind, fit in enumerate(FITS[first:], start=first) if not (dated and fit in UNDATED))
     return next(((kind, wrap) for kind, fit in kinds if (wrap := fit(lines)) is not None), None)
