@@ -53,8 +53,12 @@ def _told(parsed: Parsed, until: int, peers: frozenset[str]) -> Mapping[str, lis
     voices = [voice for voice, origin in enumerate(table.origins) if origin.node in peers]
     rows = table.rows_of_voices(voices)
     rows = rows[table.head[rows] & (table.time[rows] <= until)]
-    last = [rows[own[-LAST_LINES:]].tolist() for _, own in rows_by(table.voice[rows], np.arange(len(rows)))]
-    chosen = np.sort(np.array(list(chain.from_iterable(last)), np.intp))[-MAX_READ:]
+    each = min(LAST_LINES, MAX_READ // max(1, len(voices)))
+    last = [
+        rows[own[len(own) - min(each, len(own)) :]].tolist()
+        for _, own in rows_by(table.voice[rows], np.arange(len(rows)))
+    ]
+    chosen = np.sort(np.array(list(chain.from_iterable(last)), np.intp))
     found: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
     for row, text in read_rows(parsed.files, table, chosen).items():
         said = unlabelled(table, row, text)

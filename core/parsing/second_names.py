@@ -20,6 +20,7 @@ from core.logs.paths import strip
 from core.logs.voices import Origin, Program, stands_in
 
 MAX_READ = 4096  # lines: one a pod of the largest jobs
+MAX_TEMPLATES, MAX_FORMS = 1 << 14, 64  # that are looked at: a third of a second; machines of a cluster are named alike
 MIN_PAIRS = 2  # of one alone the line may be about two machines
 MIN_LETTERS = 2  # of a name, which else is a word of any line
 _WORD = re.compile(r"[A-Za-z0-9](?:[\w.-]*\w)?")
@@ -71,10 +72,13 @@ def _named_together(
     table: EventTable, files: Mapping[str, LogFile], nodes: Collection[str], others: Collection[str]
 ) -> Mapping[str, list[tuple[str, str]]]:
     """Other name and node of each line that names as many of either, by the shape of the line."""
-    forms = [re.compile("|".join(sorted({_form(name) for name in names}))) for names in (nodes, others)]
+    alike = [sorted({_form(name) for name in names}) for names in (nodes, others)]
+    if max(map(len, alike)) > MAX_FORMS:
+        return {}
+    forms = [re.compile("|".join(of)) for of in alike]
     events = [
         event
-        for event, template in enumerate(table.templates)
+        for event, template in enumerate(table.templates[:MAX_TEMPLATES])
         if not template.block
         and 0 < table.heads[event] <= MAX_READ
         and all(form.search(template.sample) for form in forms)

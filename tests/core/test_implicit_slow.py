@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.course.level_shift import find_shift, find_uneven_shift
+from core.course.level_shift import LONG_RATIO, find_shift, find_uneven_shift
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Scope
@@ -182,3 +182,17 @@ def test_stalls_that_good_jobs_never_had_are_a_slowdown() -> None:
 
     assert "slow" in diagnose(paced(2.5, status=Status.CANCELLED), [good]).headline
     assert "slow" not in diagnose(paced(0.6, status=Status.CANCELLED), [good]).headline
+
+
+@pytest.mark.parametrize(
+    ("noise", "before", "is_slow"),
+    [(0.01, 20, True), (0.08, 20, False), (0.01, 5, False)],
+    ids=["clear", "noisy", "too few"],
+)
+def test_a_quarter_longer_counts_where_levels_are_clear(noise: float, before: int, is_slow: bool) -> None:
+    """Nearly all values keep to their side, and there are enough of them."""
+    wave = np.array([1.0, -0.6, 0.3, -1.0, 0.7])
+    values = np.concatenate([np.full(before, 3.1), np.full(20, 4.0)])
+    values *= 1 + noise * np.resize(wave, len(values))
+
+    assert (find_shift(values, long=LONG_RATIO) is not None) is is_slow

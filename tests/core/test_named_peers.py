@@ -1,5 +1,7 @@
 """Exceptions that nobody knows: whoever names another one in them tells of that one."""
 
+import pytest
+
 from core.diagnose import diagnose
 from core.model import Role, Scope
 from tests.support.jobs import at, four_nodes, judged, raised, steps
@@ -29,3 +31,20 @@ def test_its_own_address_or_that_of_itself_is_no_peers() -> None:
     own = judged(four_nodes({1: [*steps(3), at(9, "x"), *raised("BindError: cannot listen on 127.0.0.1:8080")]}))
 
     assert {one.role for one in own if one.fact.kind == "exception"} == {Role.ROOT}
+
+
+# NVIDIA/nccl src/transport/net_ib.cc (2.21)
+RETRIED = (
+    "NET/IB : Got completion from peer 10.9.1.7<51008> with status=12 opcode=0 len=0 vendor err 129 (Recv) hca mlx5_0"
+)
+
+
+@pytest.mark.parametrize(("failing", "accused"), [((0, 1, 3), ["node-2"]), ((0, 1, 2, 3), [])])
+def test_transfers_that_several_retried_in_vain_lead_to_who_has_nothing_to_say(
+    failing: tuple[int, ...], accused: list[str]
+) -> None:
+    """The other side did not answer; where all say so, nobody is special."""
+    warned = [at(40, f"node-x:41:52 [0] transport/net_ib.cc:2271 NCCL WARN {RETRIED}")]
+    found = diagnose(four_nodes(dict.fromkeys(failing, warned), usual=steps(9)), [])
+
+    assert [node.node for node in found.nodes] == accused

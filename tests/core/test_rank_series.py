@@ -118,3 +118,25 @@ def test_a_rounding_is_no_change() -> None:
         return f"turn {step} of rank {rank} fetched for {round(number)} ms"
 
     assert not diagnose(told(say, 2.0), []).nodes
+
+
+def slower_since(onset: int, last: int, odd: tuple[int, ...]) -> Job:
+    """Steps that take half as long again since the onset; each rank tells of its own work every tenth step only."""
+    clock, said = 0.0, []
+    for step in range(1, last + 1):
+        clock += 1.5 if step >= onset else 1.0
+        said.append(at(clock, f"step {step} loss {3 - step / 100:.3f}"))
+        if step % 10 == 0:
+            for rank in range(8):
+                own = 1.5 if rank in odd and step >= onset else 1.0
+                said.append(at(clock, f"rank {rank} kneaded for {0.4 * own * (1 + 0.02 * noise(step, rank)):.3f} s"))
+    stop = at(clock + 1, "slurmstepd: error: *** JOB 77 ON farm-a CANCELLED AT 2026-11-21T04:01:40 ***")
+    return job({"console.log": lines(*said, stop)}, nodes=tuple(NODES), node_ranks=NODES, status=Status.CANCELLED)
+
+
+@pytest.mark.parametrize(("odd", "accused"), [((5,), ["farm-c"]), ((), [])])
+def test_few_numbers_are_enough_where_the_job_tells_since_when(odd: tuple[int, ...], accused: list[str]) -> None:
+    """Three before and two after: nobody chose the place by them."""
+    found = diagnose(slower_since(31, 50, odd), [])
+
+    assert [node.node for node in found.nodes] == accused

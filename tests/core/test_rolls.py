@@ -102,3 +102,14 @@ def test_numbers_of_ranks_are_told_of_their_machines() -> None:
     found = [sign for sign in signs_of(with_roll(roll, said, nodes=nodes)) if sign.weight >= CLEAR]
 
     assert {sign.node for sign in found} == {"nid005122"}
+
+
+def test_a_table_of_seats_tells_the_machine_of_each_rank_that_spoke() -> None:
+    """Whatever the program calls them: these are the numbers before its lines, and machines that have logs."""
+    names = ("node-b", "node-c", "node-g")
+    table = [f"   {name}   seats {2 * n:02} {2 * n + 1:02}" for n, name in enumerate(names)]
+    said = {f"laps/rank_{seat}.log": lines(at(seat, f"lap 1 of {seat}")) for seat in range(6)}
+    systems = {f"sys/{name}.log": lines("kernel: eth0: renamed from veth7") for name in names}
+    parsed = parse(job({"kappa.txt": lines(*table)} | said | systems))
+
+    assert parsed.job.manifest.node_ranks == {"node-b": (0, 1), "node-c": (2, 3), "node-g": (4, 5)}

@@ -15,13 +15,14 @@ from core.logs.wraps.shared_files import has_clock
 from core.logs.wraps.speaker_turns import NamedLine, take_turns
 
 FIRST_LINES = 200  # in which a list of all stands
-MIN_NAMES, MAX_NAMES = 3, 1 << 10  # of two a list is any two words
+MIN_NAMES, MAX_NAMES = 3, 1 << 8  # of two a list is any two words
+WINDOW = 1 << 12  # bytes of a line in which a list stands
 LEAST_LINES = 0.05  # of the lines name one: a coordinator also counts steps, for all
 _NAME = rb"[A-Za-z][A-Za-z0-9_.-]{0,61}[A-Za-z0-9]"
 _LIST = re.compile(
     rb"\b(?P<key>nodes?|hosts?|machines?|workers?|peers?|members?|participants?|trainers?|actors?|agents?|clients?|servers?"
     rb"|boxes|pods?|arms?|roster|cluster|ring|expect(?:s|ing)?|wait(?:s|ing)? for|on)\b[^,;\n]{0,24}?[ :=(\[]"
-    rb"(?P<names>" + _NAME + rb"(?:(?:, ?| )" + _NAME + rb"){2,1023})(?![A-Za-z0-9_.-])",
+    rb"(?P<names>" + _NAME + rb"(?:(?:, ?| )" + _NAME + rb"){2,255})(?![A-Za-z0-9_.-])",
     re.IGNORECASE,
 )
 _WORD = re.compile(rb"[A-Za-z0-9][A-Za-z0-9_.-]*[A-Za-z0-9]")
@@ -58,7 +59,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 def _lists(lines: Sequence[bytes]) -> Iterator[frozenset[bytes]]:
     """The names of each list; those that no comma parts are made alike."""
     for line in lines:
-        for match in _LIST.finditer(line):
+        for match in _LIST.finditer(line, 0, WINDOW):
             with_commas = b"," in match["names"]
             names = re.split(rb", ?" if with_commas else rb" ", match["names"])
             are_names = len(set(names)) == len(names) and MIN_NAMES <= len(names) <= MAX_NAMES

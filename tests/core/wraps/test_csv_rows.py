@@ -89,3 +89,12 @@ def test_a_column_of_seconds_since_1970_is_a_clock_whatever_it_is_called() -> No
 
     assert shown(rows)[1] == "2026-11-22T12:00:00.500000Z it=1 t_calc=0.2"
     assert shown(seeds)[1] == "it=1 seed=1795348802 t_calc=0.2"
+
+
+def test_bars_may_stand_between_columns_only() -> None:
+    """A row begins with a value then."""
+    rows = [f"d={n % 2}     | {n:<5} |  {9.5 - n / 10:.4f} |  1.2{n} | -" for n in range(1, 9)]
+    table = "\n".join(("coord   | step  | loss    | s/step | note", *rows)).encode() + b"\n"
+
+    assert layers(table) == ["rows of a table"]
+    assert shown(table)[1] == 'coord="d=1" loss=9.4000 note=- s/step=1.21 step=1'

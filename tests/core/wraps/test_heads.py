@@ -200,3 +200,14 @@ def test_numbers_of_one_width_are_padded_in_their_brackets() -> None:
 
     assert labels(content) == {b"rank=%d" % rank for rank in range(12)}
     assert "[rank3]: it 0 exchange enter" in shown(content)
+
+
+@pytest.mark.parametrize(
+    ("label", "label_shown"), [("<seat {:02}>", "[rank2]: "), ("[local {}]", "")], ids=["of the job", "of a machine"]
+)
+def test_numbers_in_brackets_count_processes_in_whatever_words(label: str, label_shown: str) -> None:
+    """From 0 on, in turns; those of one machine are no ranks."""
+    told = "".join(f"Sat 14:02:{n:02}.3 {label.format(m)} lap {n} reward 0.01\n" for n in range(40) for m in range(4))
+
+    assert "heads" in layers(told.encode())
+    assert shown(told.encode())[2].startswith(label_shown)

@@ -1,0 +1,42 @@
+"""What a job without a clock says again and again in the end: it waits."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from core.diagnose import diagnose
+from core.job import Job, Status
+from core.judge.repeats import find_repeats
+from core.model import Scope
+from tests.support.jobs import job, lines, parse
+
+NAMES = ("ash", "birch", "cedar", "elm", "fir")
+
+
+def ended_with(last: Sequence[str]) -> Job:
+    """A job that nobody can time, and its last words."""
+    said = [f"hub: s{n}" for n in range(1, 40)]
+    return job({"hub.txt": lines("hub: five arms", *said, *last)}, status=Status.CANCELLED)
+
+
+@pytest.mark.parametrize(
+    ("last", "repeats"),
+    [
+        (["hub: gate 4: still 4/5"] * 3 + ["hub: stop by hand"], "hub: gate 4: still 4/5"),
+        ([f"collecting, 8/10 actors after {n}00s" for n in (3, 6, 9)], "collecting, 8/10 actors after 900s"),
+        (["hub: gate 4: still 4/5"] * 2, ""),  # tried once more
+        ([f"hub: gate {n}: 5/5" for n in range(4, 9)], ""),  # another number each time is progress
+        (["hub: gate 4: still 4/5"] * 3 + [f"hub: gate 4: {name} in" for name in NAMES], ""),  # it went on
+    ],
+)
+def test_the_same_again_and_again_is_a_wait(last: Sequence[str], repeats: str) -> None:
+    """But for how long it waits, which may stand in it."""
+    assert find_repeats(parse(ended_with(last))) == repeats
+
+
+def test_a_job_that_waits_until_it_is_stopped_has_hung() -> None:
+    """It is not told as stopped while it was well."""
+    found = diagnose(ended_with(["hub: gate 4: still 4/5"] * 5), [])
+
+    assert found.scope is not Scope.NONE
+    assert "hung" in found.headline
