@@ -20,6 +20,7 @@ DEVIATIONS = 3.0  # robust deviations of either side between the levels (three-s
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 BETWEEN = 1.5  # times the old level at most: what is above belongs to the new one, in the middle of one and two
 BLOCKS = (4, 8, 12, 16, 24)  # steps a block: a shard or a prefetch buffer lasts for some, a second for a few
+LAST_BLOCKS = 2  # that are slow, of what lasts until the end
 MIN_GROWING, MOST_BLOCKS = 5, 24  # values of a series that grows; of four in order one in 24 is so by chance
 MIN_TAU = 0.8  # nine in ten pairs are in order: of five values at most one pair is not
 REACH = 4.0  # octaves around the median that count: one long pause must not look like a level
@@ -89,6 +90,8 @@ def find_uneven_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> 
         means = values[len(values) - blocks * size :].reshape(blocks, size).mean(axis=1)  # the end counts: it lasts
         shift = find_shift(means, ratio)
         if shift is not None:
+            if means[-LAST_BLOCKS:].mean() < (shift.before + shift.after) / 2:
+                continue  # it was over before the end
             place = len(values) - (blocks - shift.place) * size
             near = np.arange(max(1, place - size), min(len(values), place + size))
             first = near[values[near] > min(shift.after, ratio * shift.before)]

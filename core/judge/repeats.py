@@ -10,7 +10,6 @@ from itertools import groupby
 
 import numpy as np
 
-from core.events.messages import unlabelled
 from core.events.row_text import read_rows
 from core.facts import complains
 from core.parsed import Parsed
@@ -33,7 +32,7 @@ def find_repeats(parsed: Parsed) -> str:
         if len(rows) == 0 or table.timed[rows].any():
             continue
         texts = read_rows(parsed.files, table, rows)
-        said = [unlabelled(table, row, texts.get(row, "")).strip() for row in rows.tolist()]
+        said = [texts.get(row, "").strip() for row in rows.tolist()]
         for text in _last_repeated(said):
             return text
     return ""
@@ -42,7 +41,7 @@ def find_repeats(parsed: Parsed) -> str:
 def _last_repeated(said: Sequence[str]) -> Iterator[str]:
     """The text of the last run of equal lines, if it is long, and nearly nothing stands behind it."""
     behind = 0
-    for _, run in groupby(reversed(said), key=lambda text: _WAITED.sub("", text)):
+    for _, run in groupby(reversed(said), key=lambda text: _WAITED.sub("", text, count=1)):
         texts = list(run)
         if len(texts) >= LEAST and any(map(str.isalpha, texts[0])) and not complains(texts[0]):
             yield texts[0]

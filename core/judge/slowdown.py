@@ -25,6 +25,7 @@ GOOD_RATIO, GOOD_SECONDS = 1.28, 0.5
 SHORTEST = 1 / 64  # of the longest value: a part that is shorter, or told as 0, may have any length below it
 SHARE = 0.25  # of the time that a job ran, that work must have cost more than at first (as in core.nodes.slow)
 MIN_STALLS = 3  # of two, one may be a checkpoint and one an evaluation that good jobs did not come to
+RECOVERED = 2  # times the longest stretch between two of them, without one at the end: they are over
 LEAST_LOST = 1.0  # seconds in all: three steps of 90 ms that took twice as long are what a busy machine does
 # A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it, ms/update
 TOTAL = re.compile(r"step|iter|elapsed|/(?:it|update|upd|batch)\b|^time$", re.IGNORECASE)
@@ -119,14 +120,17 @@ def slower_than_good(
 
 
 def stalling_slowdown(course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:
-    """Steps that took longer again and again than any did in good jobs, and cost a good part of the time it ran."""
+    """Steps that took longer again and again until the end than any did in good jobs, and cost much of its time."""
     if good is None:
         return None
     stalls = course.waits > max(MIN_RATIO * pace.progress, good.longest)
     lost = float((course.waits[stalls] - pace.progress).sum())
     if np.count_nonzero(stalls) < MIN_STALLS or lost < max(LEAST_LOST, SHARE * float(course.waits.sum())):
         return None
-    first = int(np.flatnonzero(stalls)[0])
+    places = np.flatnonzero(stalls)
+    first, behind = int(places[0]), len(stalls) - 1 - int(places[-1])
+    if behind > RECOVERED * int(np.diff(places).max()):
+        return None
     before, after = float(np.median(course.steps[~stalls])), float(np.mean(course.steps[first:]))
     return Slowdown(course.iteration_of_step(first), before, after, uneven=True)
 

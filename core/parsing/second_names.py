@@ -5,7 +5,7 @@ phrase marks such lines. In lines of one shape each node stands beside another n
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -17,12 +17,14 @@ from core.events.table import EventTable
 from core.job import LogFile, Manifest
 from core.logs.lines import mask
 from core.logs.paths import strip
+from core.logs.speaker_names import MACHINE
 from core.logs.voices import Origin, Program, stands_in
 
 MAX_READ = 4096  # lines: one a pod of the largest jobs
 MAX_TEMPLATES, MAX_FORMS = 1 << 14, 64  # that are looked at: a third of a second; machines of a cluster are named alike
 MIN_PAIRS = 2  # of one alone the line may be about two machines
 MIN_LETTERS = 2  # of a name, which else is a word of any line
+_MACHINE = re.compile(MACHINE.pattern.decode())
 _WORD = re.compile(r"[A-Za-z0-9](?:[\w.-]*\w)?")
 
 
@@ -33,11 +35,20 @@ def with_one_name(table: EventTable, files: Mapping[str, LogFile], manifest: Man
     """
     nodes = set(manifest.nodes) or _training(table)
     others = {name for name in set(table.nodes) | _parts_of_files(table) if _is_name(name)} - nodes
-    if not others or all(map(stands_in, nodes)):
+    if all(map(stands_in, nodes)):
         return table
-    node_of = _second_names(_named_together(table, files, nodes, others))
+    node_of = {} if manifest.nodes else _machines(table, files, nodes)
+    if not node_of:
+        node_of = _second_names(_named_together(table, files, nodes, others)) if others else {}
     if not node_of:
         return table
+    seats = {name: seat for seat, name in enumerate(sorted(node_of))}
+    if len(set(node_of.values())) < len(node_of) and len(table.nodes) == len(node_of) and not table.ranks:
+        of_seats = [
+            replace(origin, rank=seats[origin.node], program=Program.RANK) if origin.node in seats else origin
+            for origin in table.origins
+        ]
+        table = replace(table, origins=tuple(of_seats), ranks_are_nodes=True)
     named = {file: node for file, name in enumerate(table.files) if (node := _called_after(name, node_of)) is not None}
     origins = [
         _on_node(origin, node_of.get(origin.node or "") or (None if origin.node else named.get(int(file))))
@@ -81,18 +92,45 @@ def _named_together(
         for event, template in enumerate(table.templates[:MAX_TEMPLATES])
         if not template.block
         and 0 < table.heads[event] <= MAX_READ
-        and all(form.search(template.sample) for form in forms)
+        and any(form.search(template.sample) for form in forms)
     ]
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_READ]
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for text in read_rows(files, table, rows).values():
-        words = dict.fromkeys(word for word in _WORD.findall(text) if word in nodes or word in others)
+    for row, text in read_rows(files, table, rows).items():
+        speaker = table.origins[table.voice[row]].node or ""
+        words = dict.fromkeys(word for word in (speaker, *_WORD.findall(text)) if word in nodes or word in others)
         of_node = [word for word in words if word in nodes]
         of_other = [word for word in words if word in others]
         if len(of_node) == len(of_other) > 0:
             shape = _WORD.sub(lambda word: "*" if word[0] in nodes or word[0] in others else "", text)
             found[re.sub(r"\W*\w[^*]*", " ", shape)] += zip(of_other, of_node, strict=True)
     return found
+
+
+def _machines(table: EventTable, files: Mapping[str, LogFile], nodes: Collection[str]) -> dict[str, str]:
+    """The machine of each node that goes by a seat or a worker's name, where one message tells that of all of them."""
+    voices = {voice for voice, origin in enumerate(table.origins) if origin.node in nodes}
+    for event, template in enumerate(table.templates[:MAX_TEMPLATES]):
+        if template.block or table.heads[event] > MAX_READ or not _MACHINE.search(_unmasked(template.sample)):
+            continue
+        rows = table.rows_of([event]).get(event, np.zeros(0, np.intp))
+        told = [
+            (
+                table.origins[table.voice[row]].node or "",
+                [match["named"] or match[0] for match in _MACHINE.finditer(text)],
+            )
+            for row, text in read_rows(files, table, rows).items()
+            if table.voice[row] in voices
+        ]
+        machine_of = {node: machines[0] for node, machines in told if len(machines) == 1}
+        each = Counter(machine_of.values())
+        if set(machine_of) == set(nodes) and len(told) == len(nodes) and len(each) >= MIN_PAIRS:
+            return machine_of if len(set(each.values())) == 1 else {}
+    return {}
+
+
+def _unmasked(sample: str) -> str:
+    return sample.replace("<IP>", "10.0.0.1").replace("<NUM>", "0")
 
 
 def _form(name: str) -> str:
@@ -107,7 +145,8 @@ def _second_names(found: Mapping[str, list[tuple[str, str]]]) -> dict[str, str]:
     node_of: dict[str, set[str]] = defaultdict(set)
     for pairs in found.values():
         named = dict(pairs)
-        if len(set(pairs)) == len(named) == len(set(named.values())) >= MIN_PAIRS:
+        each = Counter(named.values())  # a node may have several seats, and then all have as many
+        if len(set(pairs)) == len(named) and len(each) >= MIN_PAIRS and len(set(each.values())) == 1:
             for other, node in named.items():
                 node_of[other].add(node)
     return {other: min(own) for other, own in sorted(node_of.items()) if len(own) == 1}

@@ -23,7 +23,7 @@ _CLOCK = re.compile(
 _LASTS = re.compile(rb"(?:elapsed|eta|remaining|left|took|duration|uptime|runtime|after|for|in)\W{0,3}$", re.IGNORECASE)
 _LABELS = re.compile(LABELS)  # ``core.logs.lines`` reads a clock behind them
 _BEFORE = 4  # words: a level, a logger, "worker", the speaker; further right the line talks about a time
-_LEAST = 0.2  # of the lines: a traceback has none, and may be most of a short file
+_LEAST = 0.1  # of the lines: a traceback has none, nor have the rows of a table below it
 _MOST = 0.8  # of the lines with a clock have one like this
 _LEAST_LINES = 3
 _MONTHS = 12
@@ -46,7 +46,8 @@ def _find(line: bytes) -> re.Match[bytes] | None:
     if match is None or first_time(line, 1970) != NO_TIME:
         return None
     before = line[: match.start()]
-    is_no_head = len(before.split()) > _BEFORE or _LASTS.search(before) is not None
+    is_alone = line[match.start() - 1 : match.start()] + line[match.end() : match.end() + 1] in (b"()", b"[]")
+    is_no_head = (len(before.split()) > _BEFORE and not is_alone) or _LASTS.search(before) is not None
     return None if is_no_head or _LABELS.fullmatch(before) else match
 
 

@@ -70,3 +70,15 @@ def take_turns(named_lines: Sequence[NamedLine], *, always: bool = False) -> boo
         speakers[rest].add(named.name)
     shared = sum(len(speakers[rest]) >= max(2, len(names) / 2) for rest in rests)
     return shared >= _SHARED * len(kept)
+
+
+def in_changing_order(named_lines: Iterable[NamedLine]) -> bool:
+    """Whether most names are followed by several others, as those of processes are that each write when they may.
+
+    Phases of a step, or parts of a model, come in one order each time.
+    """
+    followers: dict[bytes, set[bytes]] = defaultdict(set)
+    for one, other in pairwise(named_lines):
+        followers[one.name].add(other.name)
+    several = sum(len(others - {name}) >= 2 for name, others in followers.items())
+    return 2 * several > len(followers)
