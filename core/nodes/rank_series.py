@@ -19,7 +19,7 @@ from core.nodes.slow import WAITS
 from core.nodes.told_numbers import Told
 from core.nodes.told_subjects import MIN_SIDE, Subject
 from core.parsed import Parsed
-from core.shares import MIN_RANKS
+from core.shares import MIN_RANKS, few_of
 
 AGREED = 0.6  # as a gauge: it tells who differs since then, not why
 CLEAR = 0.55  # as sure as what is worth acting on after a look (core.answer.confidence)
@@ -29,6 +29,7 @@ SEVERAL = 2  # numbers that point to one node: what it does takes longer, and wh
 ELSEWHERE = 1 / 3  # of the change, in octaves: by no more may it move on the others (as in core.nodes.gauges)
 ALIKE = 2 / 3  # of what it changed by on most: by so much at least it has to on each of them
 SHORT, THOUSAND = 2, 1000  # letters of a word that names nothing ("in 8.3 s"); from where on digits are grouped
+PAIR = 2  # machines, of which either may be the odd one
 AT_ONSET = 2  # values on either side of the iteration from which on the job is slower: nobody chose that place by them
 GAP = 1 / 2  # of the change, that then lies between the highest before and the lowest after
 GRAINS = 3  # of its resolution that a number has to change by: from 0 to 1 a rounding goes
@@ -162,8 +163,8 @@ def _changes(
     """
     least = MIN_SIDE if places is None else AT_ONSET
     told = {subject: of for subject, of in told.items() if len(of.values) >= 2 * least}
-    nodes = sorted({subject.node for subject in told})
-    if len(nodes) < MIN_RANKS:
+    pair = len({subject.node for subject in told}) < MIN_RANKS
+    if len({subject.node for subject in told}) < PAIR or len(told) <= MIN_RANKS:
         return []
     grain = _grain(told.values())
     found = {
@@ -172,6 +173,9 @@ def _changes(
     }
     splits = {subject: split for subject, split in found.items() if split is not None}
     odd = _odd_ones(event, name, told, splits)
+    if pair:  # of two machines only few processes are odd, if their own work takes longer
+        few = few_of(len(told))
+        return [change for change in odd if change.is_longer and 0 < len(splits) <= few]
     return [change for change in odd if places is None or (change.alone and change.clear)]
 
 

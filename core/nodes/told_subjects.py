@@ -19,6 +19,9 @@ MIN_SIDE = 4  # values on either side of a change: four before something changes
 UNEVEN = 2.0  # times as often as the rarest: numbers that count subjects come equally often, but for the ends of a log
 NAMED_RANK = re.compile(r"\b(?:global[_ ]?)?rank['\"]?\s{0,8}[=:#]?\s{0,8}(?P<number>\d{1,6})\b", re.IGNORECASE)
 _DEVICE = re.compile(r"(?<![/\w])(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?(?P<number>\d{1,3})\b", re.IGNORECASE)
+# Where a process is in a mesh: at=[2, 0, 1], at=["2", "0", "1"], (0,3)
+_COORDINATES = re.compile(r"[\[(] ?[\"']?(\d{1,3})[\"']?(?:, ?[\"']?(\d{1,3})[\"']?){1,3} ?[\])]")
+_BASE = 1_000  # of a coordinate, above the number behind it
 # A word, which names the number behind it, or a number: not a part of a word, an address or a version.
 _TOKEN = re.compile(
     r"(?P<word>[^\W\d][\w./%@-]*)|(?<![\w.])(?P<number>\d{1,15}(?:\.\d{1,12})?(?:[eE][-+]?\d{1,3})?)(?!\.?\d|[-:]\d)"
@@ -48,7 +51,7 @@ def numbers_of(text: str) -> list[Number]:
 
     No clock is one, nor the number of a rank that the line names.
     """
-    text = NAMED_RANK.sub(" ", CLOCK.sub(" ", text), count=1)
+    text = _COORDINATES.sub(" ", NAMED_RANK.sub(" ", CLOCK.sub(" ", text), count=1))
     found, name, times = list[Number](), "", Counter[str]()
     for token in _TOKEN.finditer(text):
         if token["word"]:
@@ -108,14 +111,34 @@ class Subjects:
         if len(columns) == len(self._home) >= MIN_RANKS and not any(number.name for number in columns[1:]):
             for column, of in zip(columns, sorted(self._home), strict=True):
                 yield Subject(self._home[of], of), Number(-1, columns[0].name, column.value)
+        elif (
+            len(of_columns := [(number, home) for number in numbers if (home := self._column(number)) is not None]) > 1
+        ):
+            for number, home in of_columns:
+                yield home, Number(-1, "", number.value)
         elif node is not None:
-            device = _DEVICE.search(text)
-            yield from _of_one(Subject(node, device=int(device["number"]) if device is not None else count), numbers)
+            device, mesh = _DEVICE.search(text), _COORDINATES.search(text)
+            place = _place(mesh[0]) if mesh is not None else count
+            yield from _of_one(Subject(node, device=int(device["number"]) if device is not None else place), numbers)
+
+    def _column(self, number: Number) -> Subject | None:
+        """What a number is of by the name of its column: ``gpu-7/1``, a process of a node, or the node alone."""
+        name, _, process = number.name.partition("/")
+        node = self._nodes.get(name)
+        return None if node is None else Subject(node, device=int(process) if process.isdecimal() else -1)
 
     def _named(self, text: str) -> str | None:
         """The only node that a line names as a word."""
         found = {node for word in _TOKEN.finditer(text) if (node := self._nodes.get(word["word"] or ""))}
         return found.pop() if len(found) == 1 else None
+
+
+def _place(mesh: str) -> int:
+    """One number for the coordinates of a process."""
+    place = 0
+    for number in re.findall(r"\d+", mesh):
+        place = place * _BASE + int(number)
+    return place
 
 
 def _of_one(subject: Subject, numbers: Sequence[Number]) -> Iterator[tuple[Subject, Number]]:
