@@ -126,7 +126,7 @@ def _outcome(shown: AnswerContent) -> Iterator[Block]:
 
 
 def _decided(shown: AnswerContent, decision: Decision) -> Blocks:
-    about = act.draft_value(shown.run.id, decision.revision)
+    about = str(act.DraftClick(shown.run.id, decision.revision))
     who = f"by {person(decision.by)}, {moment(decision.at)}"
     if decision.verdict is Verdict.REJECTED:
         undo = button("Undo", act.UNDO, about, spoken="Take the rejection back")
@@ -171,13 +171,13 @@ def _steps(shown: AnswerContent) -> list[str]:
 
 def _buttons(shown: AnswerContent) -> Blocks:
     run = shown.run
-    about = act.draft_value(run.id, run.revision)
+    about = str(act.DraftClick(run.id, run.revision))
     if run.status.active:
         return actions(button("Cancel", act.CANCEL, about))
     again = button("Run again", act.AGAIN, about)
     if run.status is not Status.DONE or shown.decision or not shown.revision or not has_fault(shown.diagnosis):
         return actions(again)
-    draft = act.draft_value(run.id, shown.revision)
+    draft = str(act.DraftClick(run.id, shown.revision))
     approve = approve_button(run.id, shown.revision, shown.diagnosis)
     edit, reject = button("Edit draft", act.EDIT, draft), button("Reject", act.REJECT, draft)
     return actions(approve, edit, reject, again)
@@ -199,7 +199,7 @@ def approve_button(
     if diagnosis is None or diagnosis.scope is Scope.UNKNOWN:
         return None
     ask = first if shows_a_cause(diagnosis) else ask_first(*SYMPTOMS_ONLY)
-    return button(label, act.APPROVE, act.draft_value(run_id, revision), style=style, confirm=ask)
+    return button(label, act.APPROVE, str(act.DraftClick(run_id, revision)), style=style, confirm=ask)
 
 
 def has_fault(diagnosis: Diagnosis | None) -> bool:

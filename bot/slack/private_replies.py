@@ -133,7 +133,7 @@ def answered_reply(run: Run, address: str) -> Message:
     when = f", {moment(run.finished_at)}" if run.finished_at else ""
     where = link(address, "Here is the answer") or "The answer is in this channel"
     body = f"{code(run.job, 128)} was diagnosed before, for {person(run.asked_by)}{when}. {where}."
-    again = actions(button("Run again", act.AGAIN, act.draft_value(run.id, run.revision)))
+    again = actions(button("Run again", act.AGAIN, str(act.DraftClick(run.id, run.revision))))
     return Message(fallback(f"{run.job} was diagnosed before.", MAX_TELLING), section(body) + again)
 
 
@@ -199,8 +199,10 @@ def join_reply(run: Run, revision: int, near: Entry) -> Message:
     jobs = [sighting.job for sighting in near.sightings if sighting.job != run.job]
     seen = f", seen in {prose(wording.names(jobs, 3), 120)}" if jobs else ""
     body = f"Your team may know this fault: {prose(pattern.title, 200)} ({code(near.id, 80)}{who}{seen})."
-    join = button(f"Add this job to {near.id}", act.JOIN, act.join_value(run.id, revision, near.id), style="primary")
-    anew = button("Archive as new", act.APPROVE_NEW, act.draft_value(run.id, revision))
+    join = button(
+        f"Add this job to {near.id}", act.JOIN, str(act.JoinClick(run.id, revision, near.id)), style="primary"
+    )
+    anew = button("Archive as new", act.APPROVE_NEW, str(act.DraftClick(run.id, revision)))
     return Message("Your team may know this fault.", section(body) + actions(join, anew))
 
 

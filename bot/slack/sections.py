@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from bot.slack.actions import LINES, MORE_LINES, lines_value
+from bot.slack.actions import LINES, MORE_LINES, LinesClick
 from bot.slack.blocks import Block, actions, button, context, menu, section
 from bot.slack.brief import checks_left, known_title, left_to_say, told_in_brief, vouched
 from bot.slack.budget import Part
@@ -100,14 +100,14 @@ def _event(event: EventEvidence, clock: str, nodes: int, in_brief: Collection[st
 
 def lines_button(item: Evidence, run: str) -> Block:
     """Opens the raw lines of one piece of evidence."""
-    return button("Lines", LINES, lines_value(run, item.id), spoken=f"Raw lines of {item.id}")
+    return button("Lines", LINES, str(LinesClick(run, item.id)), spoken=f"Raw lines of {item.id}")
 
 
 def more_lines(diagnosis: Diagnosis, run: str, shown: Sequence[str]) -> Iterator[Part]:
     """A menu for the raw lines of all evidence that has no button of its own."""
     every: tuple[Evidence, ...] = (*diagnosis.nodes, *diagnosis.iterations, *diagnosis.events)
     left = [item for item in every if item.lines and item.id not in shown][:MAX_MENU]
-    choices = [(f"{item.id} {literal(_called(item), 60)}", lines_value(run, item.id)) for item in left]
+    choices = [(f"{item.id} {literal(_called(item), 60)}", str(LinesClick(run, item.id))) for item in left]
     yield Part(actions(menu("More raw lines", MORE_LINES, choices)), 30)
 
 

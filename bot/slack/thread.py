@@ -35,7 +35,7 @@ MAX_REPLY_LINES, MAX_REPLY_LINE = 5, 600  # lines of a reply (bot.ask), characte
 MAX_WORDS = 1_000  # of a fault's cause or fix
 MAX_TELLING = 200  # characters in a notification
 MAX_CITED = 3  # buttons below a reply
-_SAID = (("This was it", True), ("This was not it", False), ("Take back what I said", None))
+_SAID = (("This was it", "yes"), ("This was not it", "no"), ("Take back what I said", "back"))
 _CITED = re.compile(r"\b([ENI][1-9][0-9]{0,3})\b")
 
 
@@ -51,7 +51,7 @@ def details_message(
         *nothing_similar(diagnosis, known),
         *small_print(diagnosis),
     ]
-    thumbs = feedback(act.USEFUL, act.useful_value(run.id, useful=True), act.useful_value(run.id, useful=False))
+    thumbs = feedback(act.USEFUL, *(str(act.UsefulClick(run.id, answer)) for answer in ("yes", "no")))
     tail = [Part(thumbs), Part(context(f"{asked(run, version)} · Ask here, without a mention"))]
     fitted = fit([*parts, *tail], most=MOST)
     *shown, last, least = fitted.parts
@@ -140,7 +140,7 @@ def _ask_how(decision: Decision) -> Blocks:
     """For whoever closed the window that asked."""
     if not decision.unexplained:
         return ()
-    return actions(button("How was it confirmed?", act.EXPLAIN, act.draft_value(decision.run, decision.revision)))
+    return actions(button("How was it confirmed?", act.EXPLAIN, str(act.DraftClick(decision.run, decision.revision))))
 
 
 def undone_message(decision: Decision, by: str, *, kept: bool = False) -> Message:
@@ -160,7 +160,7 @@ def unfiled_message(decision: Decision) -> Message:
 
 def _fault(run: str, fault: KnownFault) -> Blocks:
     seen = f"_Seen in {prose(wording.names(fault.jobs, 6), 300)}_" if fault.jobs else ""
-    buttons = [(words, act.fault_value(run, fault.pattern, right=right)) for words, right in _SAID]
+    buttons = [(words, str(act.FaultClick(run, fault.pattern, answer))) for words, answer in _SAID]
     described = section(
         f"*{fault.id}* {prose(fault.title, 200)} ({wording.likeness(fault)})",
         f"{vouched(fault, capital=True)}. {prose(fault.because, 400)}",

@@ -176,8 +176,8 @@ def test_a_rejection_needs_a_reason() -> None:
 
 def test_forms_carry_ids_only() -> None:
     """What a form is about is read from the state again; it carries run and revision."""
-    assert actions.read_draft(edit()[0]["private_metadata"]) == actions.DraftClick("r-7f3k2q", 1)
-    assert actions.read_draft(modals.reject_modal("r-7f3k2q", 2, "f07")["private_metadata"]).revision == 2
+    assert actions.DraftClick.read(edit()[0]["private_metadata"]) == actions.DraftClick("r-7f3k2q", 1)
+    assert actions.DraftClick.read(modals.reject_modal("r-7f3k2q", 2, "f07")["private_metadata"]).revision == 2
 
 
 def lines_view(name: str = "node_fault") -> dict[str, Any]:
@@ -234,7 +234,9 @@ def test_lines_that_are_gone_are_told() -> None:
 
 def test_a_modal_is_open_before_it_is_filled() -> None:
     """Something valid can be opened within three seconds, and a refusal can take its place."""
-    accepted_view(modals.wait_modal("Raw lines", actions.LINES_FORM, actions.lines_value("r-7f3k2q", "E1")), "modal")
+    accepted_view(
+        modals.wait_modal("Raw lines", actions.LINES_FORM, str(actions.LinesClick("r-7f3k2q", "E1"))), "modal"
+    )
     accepted_view(modals.message_modal("Too late " + EVIL, EVIL * 9), "modal")
 
 
