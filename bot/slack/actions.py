@@ -6,7 +6,7 @@ The ids say what was clicked; what is true of it is read from the state again.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 from core.errors import Audience, FirstfaultError
 
@@ -75,9 +75,10 @@ class Click:
             raise BadButton(
                 "This button is not one that I know.", "Ask for the diagnosis again; then the buttons are new."
             )
-        return cls(
-            *(int(text) if name == "revision" else text for name, text in zip(names, found.groups(), strict=True))
-        )
+        parts: list[Any] = [
+            int(text) if name == "revision" else text for name, text in zip(names, found.groups(), strict=True)
+        ]
+        return cls(*parts)
 
 
 @dataclass(frozen=True, slots=True)
