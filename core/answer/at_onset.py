@@ -32,10 +32,10 @@ def with_onset(findings: Findings, verdict: Verdict) -> Verdict:
     if broke(findings) or verdict.scope is Scope.NONE or not (held_up(findings) or verdict.suspects):
         return verdict
     suspects = {suspicion.node for suspicion in verdict.suspects}
-    told = [
+    at_onset = [
         _told_then(findings, candidate, suspects) for candidate in findings.candidates if _may_tell(findings, candidate)
     ]
-    began = [candidate for candidate in told if candidate is not None]
+    began = [candidate for candidate in at_onset if candidate is not None]
     time = findings.parsed.table.time
     began.sort(key=lambda candidate: (not candidate.fact.known, int(time[candidate.rows].min()), candidate.event))
     if not began:

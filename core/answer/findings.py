@@ -163,9 +163,9 @@ def apart_by_numbers(findings: Findings) -> bool:
     return first is not None and first.score >= SUPPORTED and any(sign.channel in _TOLD_APART for sign in first.signs)
 
 
-def same_ground(one: Suspicion, other: Suspicion) -> bool:
+def same_ground(first: Suspicion, second: Suspicion) -> bool:
     """Whether the same kind of evidence leads both: only then two nodes are accused together."""
-    return one.signs[0].channel == other.signs[0].channel and one.signs[0].event == other.signs[0].event
+    return first.signs[0].channel == second.signs[0].channel and first.signs[0].event == second.signs[0].event
 
 
 def alike_on_most(findings: Findings) -> Sequence[Suspicion]:

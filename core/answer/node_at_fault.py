@@ -139,14 +139,14 @@ def _accused(
     if waits and not _named_by(roots[0], suspicions[0]):
         return ()  # who reports that somebody is missing is not the one who is
     top = suspicions[0]
-    rest = [
+    as_likely = [
         other
         for place, other in enumerate(suspicions[1:], start=1)
         if (place < MAX_SUSPECTS or other.node in top.signs[0].group)
         and other.score >= RIVAL * top.score
         and same_ground(top, other)
     ]
-    return (top, *rest)
+    return (top, *as_likely)
 
 
 def _concerns_all(root: Candidate) -> bool:

@@ -48,8 +48,8 @@ def completed(findings: Findings) -> Verdict | None:
         return None  # it reached its end without somebody, or took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(findings)):
         lost = [
-            f"a process on {item.node} was ended by {item.signal}, and started again"
-            for item in _started_again(findings)
+            f"a process on {process.node} was ended by {process.signal}, and started again"
+            for process in _started_again(findings)
         ]
         headline = f"The job completed; {f'on the way {lost[0]}' if lost else 'nothing to diagnose'}."
         because = ("job.json says COMPLETED.", *(f"{text[0].upper()}{text[1:]}." for text in lost), *_outside(findings))

@@ -112,10 +112,10 @@ def leaking(findings: Findings) -> Verdict | None:
     )
 
 
-def _nobody_is_special(findings: Findings, ground: Ground, what: str, because: str, check: str) -> Verdict:
+def _nobody_is_special(findings: Findings, ground: Ground, trouble: str, because: str, check: str) -> Verdict:
     """The verdict that something is the matter with the whole job, by one kind of evidence."""
     support = Support(SUPPORTED, frozenset({ground}), findings.voices)
-    headline = f"No {findings.unit} is special: {what}."
+    headline = f"No {findings.unit} is special: {trouble}."
     return Verdict(Scope.JOB, confidence(support), headline, (because,), (), (check,))
 
 
@@ -126,11 +126,12 @@ def on_most_nodes(findings: Findings) -> Verdict | None:
         return None  # of a job that nobody complains of, ranks that do other work stand apart as well
     first = alike[0].signs[0]
     support = Support(alike[0].score, grounds_of(alike[0].signs), findings.voices)
-    what = first.says or "ranks stand apart in the same way"
+    trouble = first.says or "ranks stand apart in the same way"
     return Verdict(
         Scope.JOB,
         min(confidence(support), Confidence.SUPPORTED, key=_SURE.index),
-        f"No {findings.unit} is special: on {len(alike)} of {len(findings.nodes)} {findings.unit}s {what}{findings.place}.",
+        f"No {findings.unit} is special: on {len(alike)} of {len(findings.nodes)} {findings.unit}s"
+        f" {trouble}{findings.place}.",
         tuple(suspicion.signs[0].because for suspicion in alike[:MAX_SUSPECTS]),
         (),
         ("Look for what makes these ranks do less than the others: uneven shards, a condition on data or rank.",),
@@ -153,15 +154,15 @@ def stalled(findings: Findings) -> Verdict | None:
         if findings.voices >= MIN_VOICES
         else f"{findings.unit}s cannot be told apart in this log"
     )
-    what = f"The job hung{findings.place}" if ending.hung else _slow(ending)
+    trouble = f"The job hung{findings.place}" if ending.hung else _slow(ending)
     part = slower_part(findings.parsed, ending.slow) if ending.slow is not None and not ending.hung else None
     why = (course_of(ending), *(_of_part(part) if part is not None else ()))
-    return Verdict(scope, Confidence.WEAK, f"{what}{stop}; {nobody}.", why, (), (COLLECT,))
+    return Verdict(scope, Confidence.WEAK, f"{trouble}{stop}; {nobody}.", why, (), (COLLECT,))
 
 
 def _of_part(part: SlowerPart) -> tuple[str, ...]:
-    said = f"{part.says[0].upper()}{part.says[1:]}"
-    return (f"{said}: {part.name} went from {duration(part.before)} to {duration(part.after)} on most of them.",)
+    sentence = f"{part.says[0].upper()}{part.says[1:]}"
+    return (f"{sentence}: {part.name} went from {duration(part.before)} to {duration(part.after)} on most of them.",)
 
 
 def _slow(ending: Ending) -> str:
@@ -176,8 +177,10 @@ def somewhere(findings: Findings) -> Verdict | None:
     root = next(iter(findings.roots), None)
     if root is None or not root.fact.hardware or root.nodes or len(findings.nodes) <= 1:
         return None
-    told = [candidate for candidate in findings.candidates if candidate.role in (Role.ROOT, Role.PROPAGATED)]
-    if root.fact.kind == Kind.NETWORK_LINK and any(len(item.nodes) > len(findings.nodes) * MAJORITY for item in told):
+    failures = [candidate for candidate in findings.candidates if candidate.role in (Role.ROOT, Role.PROPAGATED)]
+    if root.fact.kind == Kind.NETWORK_LINK and any(
+        len(failure.nodes) > len(findings.nodes) * MAJORITY for failure in failures
+    ):
         return None  # a link between switches: most nodes suffer from it, and it is of none
     return Verdict(
         Scope.UNKNOWN,
