@@ -42,9 +42,9 @@ def test_what_a_real_model_planned_is_shown_in_words_of_code(name: str, golden: 
     """What a reader is shown of its plan: claims, and its own sentences in their block."""
     diagnosis = diagnosis_of(name.removeprefix("note-"))
     with cassette(name):
-        said = CALLS[name](URL, MODEL, False).text
+        planned = CALLS[name](URL, MODEL, False).text
 
-    note = write_note(diagnosis, model=ScriptedModel(said, name=MODEL))
+    note = write_note(diagnosis, model=ScriptedModel(planned, name=MODEL))
 
     block = [f"{GUESS}: {sentence}" for sentence in note.reading]
     golden(ANSWERS / f"shown-{name}.txt", "\n".join((*plain(note), *block)) + "\n")

@@ -73,9 +73,14 @@ def test_the_form_fits_a_pattern(name: str) -> None:
     )
 
     assert isinstance(read, Form)
-    for one in (replace(form, fix=form.fix or "f"), read):
+    for filled in (replace(form, fix=form.fix or "f"), read):
         Pattern(
-            id="x", title=one.title, category=one.category, cause=one.cause, fix=one.fix, confirmation=one.confirmation
+            id="x",
+            title=filled.title,
+            category=filled.category,
+            cause=filled.cause,
+            fix=filled.fix,
+            confirmation=filled.confirmation,
         )
 
 
@@ -181,16 +186,16 @@ def test_forms_carry_ids_only() -> None:
 
 
 def lines_view(name: str = "node_fault") -> dict[str, Any]:
-    one = ALL[name]().events[0]
+    event = ALL[name]().events[0]
     excerpts = {
         (line.file, line.line): Excerpt(
             line.file,
             line.line,
             (*(Line(line.file, at, f"{at} {EVIL}") for at in range(max(1, line.line - 8), line.line)), line),
         )
-        for line in one.lines
+        for line in event.lines
     }
-    return modals.lines_modal("r-7f3k2q", one, citations(one, excerpts, set()))
+    return modals.lines_modal("r-7f3k2q", event, citations(event, excerpts, set()))
 
 
 @pytest.mark.parametrize("name", [name for name, make in ALL.items() if make().events])
@@ -212,13 +217,13 @@ def test_raw_lines_are_shown_as_they_are() -> None:
 def test_many_raw_lines_are_cut() -> None:
     """An event of many files still opens; what is cut is told."""
     lines = tuple(Line(f"logs/{number}.log", 20, "x") for number in range(8))
-    one = replace(diagnoses.node_fault().events[0], lines=lines)
+    event = replace(diagnoses.node_fault().events[0], lines=lines)
     excerpts = {
         (line.file, 20): Excerpt(line.file, 20, tuple(Line(line.file, at, "y" * 2_000) for at in range(1, 60)))
         for line in lines
     }
 
-    view = modals.lines_modal("r-7f3k2q", one, citations(one, excerpts, set()))
+    view = modals.lines_modal("r-7f3k2q", event, citations(event, excerpts, set()))
 
     accepted_view(view, "modal")
     assert "More lines are in the report in the thread." in json.dumps(view)
