@@ -82,6 +82,12 @@ class Database:
         with self.transaction(), self._translated():
             return self._connection().execute(sql, _bound(values)).rowcount
 
+    def insert(self, table: str, conflict: str = "", **columns: object) -> int:
+        """A new row; conflict: what is done where it is there already, in SQL. The number of changed rows."""
+        names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+        sql = f"INSERT INTO {table} ({names}) VALUES ({marks}) {conflict}"  # noqa: S608 names of ours
+        return self.execute(sql, *columns.values())
+
     @contextmanager
     def transaction(self, patience: float | None = None) -> Iterator[None]:
         """All or nothing; a transaction within a transaction is a part of it.
