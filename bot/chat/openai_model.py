@@ -213,10 +213,10 @@ class OpenAIModel:
         except openai.APIError as error:  # an answer that is not what HTTP or the package expects
             raise self._trouble("broke off", ModelTrouble.BROKEN, quote=error.message) from error
 
-    def _trouble(self, what: str, kind: ModelTrouble, *, quote: str = "", hint: str = "") -> ModelUnavailable:
+    def _trouble(self, failure: str, kind: ModelTrouble, *, quote: str = "", hint: str = "") -> ModelUnavailable:
         quoted = quote.replace(self._key, "***") if self._key else quote
         quoted = f' It said: "{harmless(quoted, _QUOTED)}"' if quote.strip() else ""
-        return ModelUnavailable(f"{self._where} {what}.{quoted}", hint, kind=kind)
+        return ModelUnavailable(f"{self._where} {failure}.{quoted}", hint, kind=kind)
 
 
 def _body(name: str, question: _Question, dialect: Dialect) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class Diagnoses(Work):
 
     def _end(self, run: Run, lease: Lease, heard: _Heard, process: ChildProcess) -> None:
         """What it comes to, in the order of what counts most."""
-        what = f"The {run.task.noun} of {run.job}"
+        work = f"The {run.task.noun} of {run.job}"
         if lease.why is EndReason.LOST:
             return
         if heard.complete:
@@ -98,19 +98,19 @@ class Diagnoses(Work):
         elif lease.why is EndReason.CANCELLED:
             self.conclude(lease, Status.CANCELLED, asked_at=run.asked_at)
         elif lease.why is EndReason.DEADLINE and not heard.failure:
-            self._expire(run, lease, heard, what)
+            self._expire(run, lease, heard, work)
         elif failure := heard.failure or self.failed(
-            lease, process, what, run.attempts, self._context.limits.run_seconds
+            lease, process, work, run.attempts, self._context.limits.run_seconds
         ):
             self.conclude(lease, Status.FAILED, failure, asked_at=run.asked_at)
 
-    def _expire(self, run: Run, lease: Lease, heard: _Heard, what: str) -> None:
+    def _expire(self, run: Run, lease: Lease, heard: _Heard, work: str) -> None:
         """At the deadline a part of the answer is better than none, and says that it is one."""
         seconds, answer = self._context.limits.run_seconds, heard.answer
         if answer is None:
             at = f"It was at: {heard.step}. " if heard.step else ""
             hint = f"{at}Ask again when less runs on the bot's machine, or let it have more time (FIRSTFAULT_DEADLINE)."
-            self.conclude(lease, Status.FAILED, too_late(what, seconds, hint), asked_at=run.asked_at)
+            self.conclude(lease, Status.FAILED, too_late(work, seconds, hint), asked_at=run.asked_at)
             return
         skipped = Skipped("deadline", f"Stopped after {seconds:,.0f} s: what would have come later is missing.")
         found = answer.diagnosis or _not_judged(answer.job)

@@ -161,14 +161,14 @@ class Work(ABC):
         elif reason := ending or self.failed(lease, process, about.what, about.attempts, about.seconds):
             self.conclude(lease, Status.FAILED, reason, asked_at=about.asked_at)
 
-    def failed(self, lease: Lease, process: ChildProcess, what: str, attempts: int, seconds: float) -> Failure | None:
+    def failed(self, lease: Lease, process: ChildProcess, work: str, attempts: int, seconds: float) -> Failure | None:
         """Why work has failed whose child had no last word; None: it is handed back, to be tried again."""
         if lease.why is EndReason.STOPPED:
             self.leases.hand_back(lease.id, self._context.owner, counted=False)
             return None
         if lease.why is EndReason.DEADLINE:
-            return too_late(what, seconds)
-        failure = died(lease, process, what)
+            return too_late(work, seconds)
+        failure = died(lease, process, work)
         told_to_end = process.was_told_to_end()
         if not told_to_end:
             self._context.counters.child_died(self.task)
@@ -205,7 +205,7 @@ def there(row: T | None, lease: Lease) -> T:
     return row
 
 
-def died(lease: Lease, process: ChildProcess, what: str) -> Failure:
+def died(lease: Lease, process: ChildProcess, work: str) -> Failure:
     """A child that ended without a last word, for the asker; the log has what it wrote last."""
     reference, how = new_id("e"), process.how_it_ended()
     _LOG.error(
@@ -214,12 +214,12 @@ def died(lease: Lease, process: ChildProcess, what: str) -> Failure:
         extra={"run": lease.id, "reference": reference},
     )  # fmt: skip
     hint = f"Most likely memory ran out. {ASK}" if "signal 9" in how else ASK
-    return Failure(f"{what} ended twice without an answer ({how}).", hint, "ChildDied", reference)
+    return Failure(f"{work} ended twice without an answer ({how}).", hint, "ChildDied", reference)
 
 
-def too_late(what: str, seconds: float, hint: str = "Ask again.") -> Failure:
+def too_late(work: str, seconds: float, hint: str = "Ask again.") -> Failure:
     """The deadline came before there was anything to say."""
-    return Failure(f"{what} took longer than {seconds:,.0f} s and was stopped.", hint, "Deadline", new_id("e"))
+    return Failure(f"{work} took longer than {seconds:,.0f} s and was stopped.", hint, "Deadline", new_id("e"))
 
 
 def logged(lease: Lease, failure: Failure, trace: str, audience: Audience) -> Failure:

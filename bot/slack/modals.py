@@ -268,8 +268,8 @@ def _value(option: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _complaint(text: str, limit: int, what: str) -> str:
-    return _too_long(text, limit) if text else f"Write {what}."
+def _complaint(text: str, limit: int, wanted: str) -> str:
+    return _too_long(text, limit) if text else f"Write {wanted}."
 
 
 def _too_long(text: str, limit: int) -> str:

@@ -92,12 +92,12 @@ def _answered(shown: AnswerContent) -> bool:
 
 
 def _first_line(shown: AnswerContent) -> str:
-    run, job, what = shown.run, literal(shown.run.job, 80), shown.run.task.noun
+    run, job, noun = shown.run, literal(shown.run.job, 80), shown.run.task.noun
     if run.status is Status.CANCELLED:
-        return f"{job}: the {what} was cancelled"
+        return f"{job}: the {noun} was cancelled"
     if run.status is Status.FAILED:
         message = run.failure.message if run.failure else "no reason is known"
-        return f"{job}: no {what}. {literal(message, 240)}"
+        return f"{job}: no {noun}. {literal(message, 240)}"
     if _answered(shown):
         return wording.first_line(shown.diagnosis) if shown.diagnosis else shown.history[0].says
     if shown.known:
@@ -106,7 +106,7 @@ def _first_line(shown: AnswerContent) -> str:
         return f"{job}: {sentence}: {literal(best.title, 200)}"
     if run.status is Status.QUEUED:
         return f"{job}: waiting, {wording.place(shown.place)}" if shown.place else f"{job}: waiting"
-    return f"{job}: the {what} is {'running' if run.task is Task.DIAGNOSE else 'being told'}"
+    return f"{job}: the {noun} is {'running' if run.task is Task.DIAGNOSE else 'being told'}"
 
 
 # --- what became of it, right below -------------------------------------------------------------------------------

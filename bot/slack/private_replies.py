@@ -187,9 +187,9 @@ def not_approver_reply(approvers: str = "") -> Message:
 
 def decided_reply(decision: Decision) -> Message:
     """The reply to who decides about a note that somebody else has decided about."""
-    what = "approved" if decision.verdict is Verdict.APPROVED else "rejected"
+    deed = "approved" if decision.verdict is Verdict.APPROVED else "rejected"
     body = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
-    return says(f"{person(decision.by)} has {what} it{body}, {moment(decision.at)}.", f"It was {what} already.")
+    return says(f"{person(decision.by)} has {deed} it{body}, {moment(decision.at)}.", f"It was {deed} already.")
 
 
 def join_reply(run: Run, revision: int, near: Entry) -> Message:
@@ -231,6 +231,6 @@ def _pick(jobs: Sequence[str]) -> Blocks:
 def run_line(run: Run, address: str) -> str:
     """One run in a list, with who asked for it, where anybody is named."""
     where = link(address, run.job) if address else ""
-    what = "" if run.task is Task.DIAGNOSE else "history of "
+    history = "" if run.task is Task.DIAGNOSE else "history of "
     by = f", {person(run.asked_by)}" if run.asked_by else ""
-    return f"• {what}{where or code(run.job, 128)} {_BECAME[run.status]}, {moment(run.asked_at)}{by}"
+    return f"• {history}{where or code(run.job, 128)} {_BECAME[run.status]}, {moment(run.asked_at)}{by}"

@@ -83,7 +83,7 @@ def reply_message(question: ThreadQuestion, diagnosis: Diagnosis | None, *, name
     lines = [line for line in question.reply.splitlines() if line.strip()][:MAX_REPLY_LINES] or ["Not in the logs."]
     every: tuple[Evidence, ...] = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if diagnosis else ()
     cited = set(_CITED.findall(question.reply))
-    found = [item for item in every if item.id in cited and item.lines]
+    found = [evidence for evidence in every if evidence.id in cited and evidence.lines]
     # an action id may stand only once in a row of buttons, so each has a section of its own
     opener = lines_button(found[0], question.run) if len(found) == 1 else None
     shown = [prose(line, MAX_REPLY_LINE) for line in lines]
@@ -91,8 +91,10 @@ def reply_message(question: ThreadQuestion, diagnosis: Diagnosis | None, *, name
         shown[0] = f"{person(question.user)}: {shown[0]}"
     blocks = section(*shown, accessory=opener, expand=True)
     if len(found) > 1:
-        for item in found[:MAX_CITED]:
-            blocks += section(f"*{item.id}* {prose(item.because, 120)}", accessory=lines_button(item, question.run))
+        for evidence in found[:MAX_CITED]:
+            blocks += section(
+                f"*{evidence.id}* {prose(evidence.because, 120)}", accessory=lines_button(evidence, question.run)
+            )
     return Message(fallback(lines[0], MAX_TELLING), blocks)
 
 
@@ -145,11 +147,11 @@ def _ask_how(decision: Decision) -> Blocks:
 
 def undone_message(decision: Decision, by: str, *, kept: bool = False) -> Message:
     """Somebody took a decision back; ``kept``: its pattern stands by another decision."""
-    what = "approval" if decision.verdict is Verdict.APPROVED else "rejection"
-    sentence = f"The {what} by {person(decision.by)} was taken back by {person(by)}."
+    deed = "approval" if decision.verdict is Verdict.APPROVED else "rejection"
+    sentence = f"The {deed} by {person(decision.by)} was taken back by {person(by)}."
     named = f"Fault pattern {code(decision.pattern, 80)}"
     became = f"{named} stays in use." if kept else f"{named} is retired."
-    return says(sentence, f"The {what} was taken back.", became if decision.pattern else "")
+    return says(sentence, f"The {deed} was taken back.", became if decision.pattern else "")
 
 
 def unfiled_message(decision: Decision) -> Message:

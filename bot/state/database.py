@@ -237,7 +237,7 @@ class Database:
         ):
             if row["type"] in _TYPES:
                 found.setdefault(row["name"], set()).add((_TYPES[row["type"]], bool(row["always"])))
-        return {name: next(iter(item)) for name, item in found.items() if len(item) == 1}
+        return {name: next(iter(declared)) for name, declared in found.items() if len(declared) == 1}
 
     def _row(self, cursor: sqlite3.Cursor, values: tuple[object, ...]) -> Row:
         """A row by the names of its columns.
