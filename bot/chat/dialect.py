@@ -42,7 +42,7 @@ class Dialect:
         at = rungs.index(self.rung) + 1
         return replace(self, rung=rungs[at]) if at < len(rungs) else None
 
-    def after(self, complaint: str, *, schema: bool) -> "Dialect | None":
+    def after(self, complaint: str) -> "Dialect | None":
         """What to try when the endpoint refused a request with these words; None when nothing is left to try."""
         text = complaint.lower()
         if _TOO_LONG.search(text):
@@ -51,7 +51,7 @@ class Dialect:
             return replace(self, tokens="max_completion_tokens")
         if "temperature" in text and self.temperature:
             return replace(self, temperature=False)
-        return self.lower() if schema else None
+        return self.lower()
 
 
 class DialectMemory:

@@ -1,18 +1,10 @@
-"""What counts in a model's answer: the text without its thinking, and the JSON object without what stands around it."""
+"""What counts in a model's answer: the JSON object, without thinking and whatever else stands around it."""
 
 import json
 import re
 
 MAX_STARTS = 100  # braces at which an object is looked for: bounds the work on an answer made of braces
 _TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
-_WRAPPED = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.DOTALL)
-
-
-def visible(text: str) -> str:
-    """An answer in words: no thinking, no fence around the whole of it, no space around it."""
-    words = _without_thought(text).strip()
-    fenced = _WRAPPED.match(words)
-    return fenced[1].strip() if fenced else words
 
 
 def _without_thought(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What Firstfault asks of a language model: messages in, a text or one JSON object out."""
+"""What Firstfault asks of a language model: messages in, one JSON object out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,7 +54,6 @@ class ModelTrouble(StrEnum):
     BROKEN = "broken"  # the endpoint fails, or what answers is no chat endpoint
     REFUSED = "refused"  # the model or a content filter declines
     CUT_OFF = "cut off"
-    EMPTY = "empty"
     NO_JSON = "no JSON"
 
 
@@ -78,10 +77,10 @@ class ChatModel(Protocol):
         self,
         messages: Sequence[ChatMessage],
         *,
-        schema: type[BaseModel] | None = None,
+        schema: type[BaseModel],
         max_tokens: int,
     ) -> ModelReply:
-        """The answer: plain text, or with a schema one JSON object, which the caller validates.
+        """The answer: the text of one JSON object, which the caller validates.
 
         Args:
             messages: the conversation so far, the last message being the question.

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from bot.chat.bounds import BoundedClient, too_slow
 from bot.chat.dialect import Dialect, DialectMemory, JsonMode
 from bot.chat.endpoint_json import EndpointAnswer, read_answer, strict_schema
-from bot.chat.extract import json_object, visible
+from bot.chat.extract import json_object
 from bot.chat.model import ChatMessage, ModelReply, ModelTrouble, ModelUnavailable, Usage
 from bot.outgoing.door import for_model
 from bot.text.harmless import harmless
@@ -39,7 +39,7 @@ _LOG = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class _Question:
     messages: tuple[ChatMessage, ...]
-    schema: type[BaseModel] | None
+    schema: type[BaseModel]
     max_tokens: int
 
 
@@ -95,7 +95,7 @@ class OpenAIModel:
         self,
         messages: Sequence[ChatMessage],
         *,
-        schema: type[BaseModel] | None = None,
+        schema: type[BaseModel],
         max_tokens: int,
     ) -> ModelReply:
         """Ask the endpoint, as ``ChatModel`` says."""
@@ -118,7 +118,7 @@ class OpenAIModel:
                 text = self._chosen(answer, question, dialect)
             except _Complaint as complaint:
                 trouble = self._trouble("does not take our request", ModelTrouble.REJECTED, quote=str(complaint))
-                dialect = dialect.after(str(complaint), schema=question.schema is not None)
+                dialect = dialect.after(str(complaint))
             except ModelUnavailable as error:
                 error.usage = spent
                 raise
@@ -140,10 +140,6 @@ class OpenAIModel:
             hint = "Its thinking may have used up the tokens: try a model that thinks less."
             raise self._trouble(f"was cut off at {question.max_tokens:,} tokens", ModelTrouble.CUT_OFF, hint=hint)
         whole = answer.text if answer.text.strip() else answer.aside
-        if question.schema is None:
-            if words := visible(whole):
-                return words
-            raise self._trouble("gave an empty answer", ModelTrouble.EMPTY)
         found = json_object(whole) or json_object(answer.aside) or ""
         if dialect.rung is JsonMode.SCHEMA and found and not _as_asked(found, question.schema):
             return ""  # it took the schema and ignored it
@@ -169,7 +165,7 @@ class OpenAIModel:
                 "model call: host=%s model=%s rung=%s seconds=%.1f prompt_tokens=%d completion_tokens=%d outcome=%s",
                 harmless(self.host, 80),
                 harmless(self.name, 80),
-                dialect.rung.value if question.schema else "words",
+                dialect.rung.value,
                 time.monotonic() - began,
                 answer.usage.prompt_tokens,
                 answer.usage.completion_tokens,
@@ -217,10 +213,10 @@ class OpenAIModel:
         except openai.APIError as error:  # an answer that is not what HTTP or the package expects
             raise self._trouble("broke off", ModelTrouble.BROKEN, quote=error.message) from error
 
-    def _trouble(self, what: str, kind: ModelTrouble, *, quote: str = "", hint: str = "") -> ModelUnavailable:
+    def _trouble(self, failure: str, kind: ModelTrouble, *, quote: str = "", hint: str = "") -> ModelUnavailable:
         quoted = quote.replace(self._key, "***") if self._key else quote
         quoted = f' It said: "{harmless(quoted, _QUOTED)}"' if quote.strip() else ""
-        return ModelUnavailable(f"{self._where} {what}.{quoted}", hint, kind=kind)
+        return ModelUnavailable(f"{self._where} {failure}.{quoted}", hint, kind=kind)
 
 
 def _body(name: str, question: _Question, dialect: Dialect) -> dict[str, Any]:
@@ -228,8 +224,6 @@ def _body(name: str, question: _Question, dialect: Dialect) -> dict[str, Any]:
     body: dict[str, Any] = {"model": name, "messages": messages, dialect.tokens: question.max_tokens}
     if dialect.temperature:
         body["temperature"] = 0
-    if question.schema is None:
-        return body
     schema = strict_schema(question.schema)
     if dialect.rung is JsonMode.SCHEMA:
         named = {"name": question.schema.__name__, "schema": schema, "strict": True}

@@ -167,10 +167,10 @@ class _Page:
             if number and Role.ROOT in (event.role, shown[number - 1].role):
                 yield Text()
             yield from self._event(event, clock)
-        rest = len(events) - len(benign) - len(shown)
-        if shown and (rest or benign):
+        left = len(events) - len(benign) - len(shown)
+        if shown and (left or benign):
             yield Text()
-        yield from self._left_out(rest, "event")
+        yield from self._left_out(left, "event")
         if benign:
             yield from self._indented(Text(wording.benign(benign), "dim"))
 

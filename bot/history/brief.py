@@ -20,8 +20,8 @@ def brief(history: History) -> tuple[tuple[str, str], ...]:
 def _account(history: History) -> Iterator[tuple[str, str]]:
     known = parts(history)
     shown = [f"{part} {time} ({share})" for part, time, share in known[:MAX_PARTS]]
-    rest = [f"and {len(known) - MAX_PARTS} smaller parts"] if len(known) > MAX_PARTS else []
-    yield "Time", f"{', '.join([*shown, *rest])}; {duration(history.account.wall)} in all"
+    smaller = [f"and {len(known) - MAX_PARTS} smaller parts"] if len(known) > MAX_PARTS else []
+    yield "Time", f"{', '.join([*shown, *smaller])}; {duration(history.account.wall)} in all"
     dearest = [
         f"{len(cause.attempts)} x {cause.name}{' (planned)' if cause.planned else ''} ({duration(cause.total)})"
         for cause in history.causes[:MAX_CAUSES]

@@ -89,11 +89,10 @@ def causes(history: History, width: float) -> Figure | None:
         most = max(cause.total for cause in shown)
         axes.set(xlim=(0, most), ylim=(len(shown) - 0.5, -0.5), xticks=[], yticks=range(len(shown)))
         axes.set_yticklabels(labels, fontsize=TEXT, color=PALETTE["ink"])
-        for row, item in enumerate(shown):
-            axes.barh(row, item.total, height=0.5, color=PALETTE["other" if item.planned else "root"])
-            axes.annotate(
-                duration(item.total), (item.total, row), (6, 0), textcoords="offset points", va="center", fontsize=SMALL
-            )
+        for row, cause in enumerate(shown):
+            axes.barh(row, cause.total, height=0.5, color=PALETTE["other" if cause.planned else "root"])
+            length, end = duration(cause.total), (cause.total, row)
+            axes.annotate(length, end, (6, 0), textcoords="offset points", va="center", fontsize=SMALL)
     return figure
 
 

@@ -82,10 +82,10 @@ class PipeOutput:
     def say(self, message: AnyMessage) -> None:
         """Anything; when nobody listens any more, the work is for nobody."""
         with self._lock:
-            rest = memoryview(to_line(message))
+            unsent = memoryview(to_line(message))
             try:
-                while rest:
-                    rest = rest[os.write(self._pipe, rest) :]
+                while unsent:
+                    unsent = unsent[os.write(self._pipe, unsent) :]
             except BrokenPipeError:
                 _die()
 

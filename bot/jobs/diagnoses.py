@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
 from bot.jobs.messages import AnswerMessage, Diagnose, FailureMessage, ProgressMessage, TellHistory
-from bot.jobs.work_context import Work, logged, shareable, there, too_late
+from bot.jobs.work_context import Work, logged, mention, shareable, there, too_late
 from bot.outgoing.errors import Failure
 from bot.state.answers import SavedAnswer
 from bot.state.runs import Run, Task
@@ -50,12 +50,12 @@ class Diagnoses(Work):
         answer = self._context.state.runs.answer(run.id)
         listener = self._context.listener
         if run.status is Status.CANCELLED:
-            self._context.tell(lease, lambda: listener.cancelled(run))
+            self.tell_at_last(lease, lambda: listener.cancelled(run))
         elif run.status in (Status.DONE, Status.EXPIRED) and answer is not None:
-            self._context.tell(lease, lambda: listener.answered(run, answer, final=True))
+            self.tell_at_last(lease, lambda: listener.answered(run, answer, final=True))
         else:
             failure = run.failure or Failure("The answer was lost.", "Ask again.")
-            self._context.tell(lease, lambda: listener.failed(run, failure))
+            self.tell_at_last(lease, lambda: listener.failed(run, failure))
 
     def _begin(self, lease: Lease) -> Run:
         state = self._context.state
@@ -72,7 +72,7 @@ class Diagnoses(Work):
             match message:
                 case ProgressMessage(step, done, total):
                     heard = replace(heard, step=wording.step(step, done, total))
-                    context.mention(lease, lambda: context.listener.progress(run, step, done, total))
+                    mention(lease, lambda: context.listener.progress(run, step, done, total))
                 case AnswerMessage(answer, final):
                     heard = self._kept(run, lease, shareable(lease, answer, final=final), final=final)
                 case FailureMessage(failure, trace, audience):
@@ -84,12 +84,12 @@ class Diagnoses(Work):
         if not self._context.state.runs.save_answer(run.id, self._context.owner, answer):
             lease.end(EndReason.LOST)
         elif not final:
-            self._context.mention(lease, lambda: self._context.listener.answered(run, answer, final=False))
+            mention(lease, lambda: self._context.listener.answered(run, answer, final=False))
         return _Heard(answer, complete=final)
 
     def _end(self, run: Run, lease: Lease, heard: _Heard, process: ChildProcess) -> None:
         """What it comes to, in the order of what counts most."""
-        what = f"The {run.task.noun} of {run.job}"
+        work = f"The {run.task.noun} of {run.job}"
         if lease.why is EndReason.LOST:
             return
         if heard.complete:
@@ -98,19 +98,19 @@ class Diagnoses(Work):
         elif lease.why is EndReason.CANCELLED:
             self.conclude(lease, Status.CANCELLED, asked_at=run.asked_at)
         elif lease.why is EndReason.DEADLINE and not heard.failure:
-            self._expire(run, lease, heard, what)
+            self._expire(run, lease, heard, work)
         elif failure := heard.failure or self.failed(
-            lease, process, what, run.attempts, self._context.limits.run_seconds
+            lease, process, work, run.attempts, self._context.limits.run_seconds
         ):
             self.conclude(lease, Status.FAILED, failure, asked_at=run.asked_at)
 
-    def _expire(self, run: Run, lease: Lease, heard: _Heard, what: str) -> None:
+    def _expire(self, run: Run, lease: Lease, heard: _Heard, work: str) -> None:
         """At the deadline a part of the answer is better than none, and says that it is one."""
         seconds, answer = self._context.limits.run_seconds, heard.answer
         if answer is None:
             at = f"It was at: {heard.step}. " if heard.step else ""
             hint = f"{at}Ask again when less runs on the bot's machine, or let it have more time (FIRSTFAULT_DEADLINE)."
-            self.conclude(lease, Status.FAILED, too_late(what, seconds, hint), asked_at=run.asked_at)
+            self.conclude(lease, Status.FAILED, too_late(work, seconds, hint), asked_at=run.asked_at)
             return
         skipped = Skipped("deadline", f"Stopped after {seconds:,.0f} s: what would have come later is missing.")
         found = answer.diagnosis or _not_judged(answer.job)

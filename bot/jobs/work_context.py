@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
@@ -93,46 +93,15 @@ class WorkContext:
         if self.spare:  # now, not at once: it would take the processor from who is waited for
             self.spare.prepare()
 
-    def conclude(
-        self, lease: Lease, task: str, status: Status, failure: Failure | None = None, *, asked_at: datetime
-    ) -> bool:
-        """Write down how it ended; False when it is another's meanwhile."""
-        mine = lease.leases.conclude(lease.id, self.owner, status, failure)
-        seconds = (self.state.clock() - asked_at).total_seconds()
-        if mine:
-            self.counters.finished(task, str(status), seconds)
-        reference = failure.reference if failure else ""
-        _LOG.info(
-            "%s: %s%s", lease.id, status if mine else "lost", f" ({reference})" if reference else "",
-            extra={"run": lease.id, "outcome": str(status), "seconds": round(seconds, 3), "reference": reference},
-        )  # fmt: skip
-        return mine
 
-    def forgive(self, lease: Lease, task: str, attempts: int, process: ChildProcess) -> bool:
-        """A child died: let it be tried again, unless it was tried often enough; ``attempts``: that died before."""
-        if process.was_told_to_end():
-            return lease.leases.hand_back(lease.id, self.owner, counted=False)
-        self.counters.child_died(task)
-        return attempts + 1 < MAX_DEATHS and lease.leases.hand_back(lease.id, self.owner, counted=True)
+@dataclass(frozen=True, slots=True)
+class ChildTask:
+    """What a child works on: in words, how many died over it, how long it may take, since when somebody waits."""
 
-    def tell(self, lease: Lease, call: Callable[[], None]) -> None:
-        """The last call about it; when it raises, it comes again later. Broad except: the listener is foreign code."""
-        try:
-            call()
-        except Exception:  # noqa: BLE001 the boundary to the listener
-            reference = new_id("e")
-            _LOG.exception("%s: telling failed (%s)", lease.id, reference, extra={"run": lease.id})
-            if not lease.leases.tell_later(lease.id, self.owner):
-                _LOG.error("%s: telling failed too often, giving up", lease.id, extra={"run": lease.id})
-        else:
-            lease.leases.mark_told(lease.id, self.owner)
-
-    def mention(self, lease: Lease, call: Callable[[], None]) -> None:
-        """A call that only informs: its trouble is logged and costs nothing else. A broad except as in ``tell``."""
-        try:
-            call()
-        except Exception as error:  # noqa: BLE001 the boundary to the listener
-            _LOG.warning("%s: %s while telling of progress", lease.id, type(error).__name__, extra={"run": lease.id})
+    what: str
+    attempts: int
+    seconds: float
+    asked_at: datetime
 
 
 class Work(ABC):
@@ -147,7 +116,15 @@ class Work(ABC):
 
     def conclude(self, lease: Lease, status: Status, failure: Failure | None = None, *, asked_at: datetime) -> None:
         """Write down how it ended, and tell, unless it is another's meanwhile."""
-        if self._context.conclude(lease, self.task, status, failure, asked_at=asked_at):
+        mine = self.leases.conclude(lease.id, self._context.owner, status, failure)
+        seconds = (self._context.state.clock() - asked_at).total_seconds()
+        reference = failure.reference if failure else ""
+        _LOG.info(
+            "%s: %s%s", lease.id, status if mine else "lost", f" ({reference})" if reference else "",
+            extra={"run": lease.id, "outcome": str(status), "seconds": round(seconds, 3), "reference": reference},
+        )  # fmt: skip
+        if mine:
+            self._context.counters.finished(self.task, str(status), seconds)
             self.tell(lease)
 
     @abstractmethod
@@ -158,28 +135,67 @@ class Work(ABC):
     def tell(self, lease: Lease) -> None:
         """Tell how a concluded row ended."""
 
-    def last_word(self, lease: Lease, process: ChildProcess) -> SavedAnswer | str | Failure | None:
-        """The answer, the reply, or why there is none; None: the child ended without a word. Nobody sees progress."""
-        ending: SavedAnswer | str | Failure | None = None
-        for message in process.messages():
-            match message:
-                case AnswerMessage(answer, final) if final:
-                    ending = answer
-                case ReplyMessage(text):
-                    ending = text
-                case FailureMessage(failure, trace, audience):
-                    ending = logged(lease, failure, trace, audience)
-        return ending
+    def run_child(
+        self, lease: Lease, order: Ask | Draw, keep: Callable[[Any], object], about: ChildTask, home: str = ""
+    ) -> None:
+        """Give a child its order, keep the answer or reply that it ends with, and conclude; nobody sees progress.
 
-    def failed(self, lease: Lease, process: ChildProcess, what: str, attempts: int, seconds: float) -> Failure | None:
+        Args:
+            home: the run in whose folder it works, when that is not what the lease is about.
+        """
+        ending: SavedAnswer | str | Failure | None = None
+        with self._context.child(lease, self.task, order, home) as process:
+            for message in process.messages():
+                match message:
+                    case AnswerMessage(answer, final) if final:
+                        ending = answer
+                    case ReplyMessage(text):
+                        ending = text
+                    case FailureMessage(failure, trace, audience):
+                        ending = logged(lease, failure, trace, audience)
+        if lease.why is EndReason.LOST:
+            return
+        if isinstance(ending, SavedAnswer | str):
+            keep(ending)
+            self.conclude(lease, Status.DONE, asked_at=about.asked_at)
+        elif reason := ending or self.failed(lease, process, about.what, about.attempts, about.seconds):
+            self.conclude(lease, Status.FAILED, reason, asked_at=about.asked_at)
+
+    def failed(self, lease: Lease, process: ChildProcess, work: str, attempts: int, seconds: float) -> Failure | None:
         """Why work has failed whose child had no last word; None: it is handed back, to be tried again."""
         if lease.why is EndReason.STOPPED:
             self.leases.hand_back(lease.id, self._context.owner, counted=False)
             return None
         if lease.why is EndReason.DEADLINE:
-            return too_late(what, seconds)
-        failure = died(lease, process, what)
-        return None if self._context.forgive(lease, self.task, attempts, process) else failure
+            return too_late(work, seconds)
+        failure = died(lease, process, work)
+        told_to_end = process.was_told_to_end()
+        if not told_to_end:
+            self._context.counters.child_died(self.task)
+        again = told_to_end or attempts + 1 < MAX_DEATHS
+        if again and self.leases.hand_back(lease.id, self._context.owner, counted=not told_to_end):
+            return None
+        return failure
+
+    def tell_at_last(self, lease: Lease, call: Callable[[], None]) -> None:
+        """The last call about it; when it raises, it comes again later. Broad except: the listener is foreign code."""
+        try:
+            call()
+        except Exception:  # noqa: BLE001 the boundary to the listener
+            reference = new_id("e")
+            _LOG.exception("%s: telling failed (%s)", lease.id, reference, extra={"run": lease.id})
+            if not self.leases.tell_later(lease.id, self._context.owner):
+                _LOG.error("%s: telling failed too often, giving up", lease.id, extra={"run": lease.id})
+        else:
+            self.leases.mark_told(lease.id, self._context.owner)
+
+
+def mention(lease: Lease, call: Callable[[], None]) -> None:
+    """A call that only informs: its trouble is logged and costs nothing else. Broad except as in ``tell_at_last``."""
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001 the boundary to the listener
+        _LOG.warning("%s: %s while telling of progress", lease.id, type(error).__name__, extra={"run": lease.id})
 
 
 def there(row: T | None, lease: Lease) -> T:
@@ -189,7 +205,7 @@ def there(row: T | None, lease: Lease) -> T:
     return row
 
 
-def died(lease: Lease, process: ChildProcess, what: str) -> Failure:
+def died(lease: Lease, process: ChildProcess, work: str) -> Failure:
     """A child that ended without a last word, for the asker; the log has what it wrote last."""
     reference, how = new_id("e"), process.how_it_ended()
     _LOG.error(
@@ -198,12 +214,12 @@ def died(lease: Lease, process: ChildProcess, what: str) -> Failure:
         extra={"run": lease.id, "reference": reference},
     )  # fmt: skip
     hint = f"Most likely memory ran out. {ASK}" if "signal 9" in how else ASK
-    return Failure(f"{what} ended twice without an answer ({how}).", hint, "ChildDied", reference)
+    return Failure(f"{work} ended twice without an answer ({how}).", hint, "ChildDied", reference)
 
 
-def too_late(what: str, seconds: float, hint: str = "Ask again.") -> Failure:
+def too_late(work: str, seconds: float, hint: str = "Ask again.") -> Failure:
     """The deadline came before there was anything to say."""
-    return Failure(f"{what} took longer than {seconds:,.0f} s and was stopped.", hint, "Deadline", new_id("e"))
+    return Failure(f"{work} took longer than {seconds:,.0f} s and was stopped.", hint, "Deadline", new_id("e"))
 
 
 def logged(lease: Lease, failure: Failure, trace: str, audience: Audience) -> Failure:

@@ -3,10 +3,9 @@
 Done twice, by two clicks at once or after a crash, it is done once: whoever finds an approval pending may file it.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
 
 from bot.state.errors import OutOfDate
 from faultlib.answers import Answers, Verdict
@@ -20,13 +19,8 @@ from faultlib.pattern import Entry, Origin, Pattern, Status
 TRIES = 3  # somebody else may be filing the same note at this moment
 _NOBODY = "0" * 64  # the id of no pattern: a note has none yet, and ``nearly`` leaves out the pattern of its id
 _ORDER = (Status.APPROVED, Status.DRAFT, Status.RETIRED)
-
-
-class OpenLibrary(Protocol):
-    """Opens the fault library for one deed, in the thread that does it."""
-
-    def __call__(self) -> AbstractContextManager[Library]:
-        """The library, or ``LibraryUnavailable``."""
+# Opens the library for one deed, in the thread that does it; raises LibraryUnavailable.
+OpenLibrary = Callable[[], AbstractContextManager[Library]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,21 +135,21 @@ def known_so_far(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
 
 def known_faults(diagnosis: Diagnosis, matches: Sequence[Match], found: Sequence[Likely]) -> list[KnownFault]:
     """What is this or looks like it before what is only seen with it; of equals the team's before public facts."""
-    by_id = {item.entry.id: item for item in found}
-    shown = [item for item in found if item.likelihood >= SHOWN][:MAX_SIMILAR]
+    by_id = {similar.entry.id: similar for similar in found}
+    shown = [similar for similar in found if similar.likelihood >= SHOWN][:MAX_SIMILAR]
     signed = exact_faults(diagnosis, matches)
     faults = [
         _likely_fault(by_id[fault.pattern], diagnosis.job, fault) if fault.pattern in by_id else _uncounted(fault)
         for fault in signed
     ]
     named = {fault.pattern for fault in signed}
-    own = [item.entry for item in shown]
+    own = [similar.entry for similar in shown]
     covered = {
         match.entry.id
         for match in matches
         if match.entry.origin is patterns.Origin.SEED and any(says_the_same(match.entry, ours) for ours in own)
     }
-    faults += [_likely_fault(item, diagnosis.job) for item in shown if item.entry.id not in named]
+    faults += [_likely_fault(similar, diagnosis.job) for similar in shown if similar.entry.id not in named]
     faults = [fault for fault in faults if fault.pattern not in covered]
     ordered = sorted(faults, key=lambda fault: (fault.fit == Fit.SEEN, fault.seed, -fault.score * (not fault.seed)))
     return ordered[: MAX_EXACT + MAX_SIMILAR]
@@ -160,16 +160,16 @@ def _uncounted(fault: KnownFault) -> KnownFault:
     return fault if fault.seed or fault.fit != Fit.SEEN else replace(fault, score=0.0)
 
 
-def _likely_fault(item: Likely, job: str, signed: KnownFault | None = None) -> KnownFault:
+def _likely_fault(similar: Likely, job: str, signed: KnownFault | None = None) -> KnownFault:
     """A pattern of the team with how often such an answer was right; ``signed``: all of its events are there too."""
-    share = f"{odds(item.likelihood)} such matches were right{_judged(item.answers)}."
-    text = signed.because if signed is not None else f"{item.level[0].upper()}{item.level[1:]}."
+    share = f"{odds(similar.likelihood)} such matches were right{_judged(similar.answers)}."
+    text = signed.because if signed is not None else f"{similar.level[0].upper()}{similar.level[1:]}."
     fault = _fault(
-        item.entry,
+        similar.entry,
         job,
-        fit=item.fit,
+        fit=similar.fit,
         signed=signed is not None,
-        score=round(item.likelihood, 4),
+        score=round(similar.likelihood, 4),
         because=f"{text} {share}",
     )
     return fault if signed is None else replace(fault, events=signed.events, agrees=signed.agrees)
@@ -191,12 +191,12 @@ def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFa
     """
     seen = [_Seen(match, diagnosis) for match in matches]
     traced = any(event.is_trace for event in diagnosis.events)
-    kept = [item for item in seen if not item.seed or (item.root if traced else item.events)]
-    if any(item.root for item in kept):
-        kept = [item for item in kept if item.root or not item.events]
+    kept = [hit for hit in seen if not hit.seed or (hit.root if traced else hit.events)]
+    if any(hit.root for hit in kept):
+        kept = [hit for hit in kept if hit.root or not hit.events]
     ordered = sorted(kept, key=lambda seen: (not seen.events, seen.seed, seen.place))
-    own = [item for item in ordered if not item.seed]
-    return [item.fault() for item in ordered if not item.is_said_by(own)][:MAX_EXACT]
+    own = [hit for hit in ordered if not hit.seed]
+    return [hit.fault() for hit in ordered if not hit.is_said_by(own)][:MAX_EXACT]
 
 
 def says_the_same(entry: Entry, other: Entry) -> bool:

@@ -47,7 +47,7 @@ def quote_of(line: str) -> str:
 
 def quotable(text: str) -> bool:
     """Whether a text of a log does nothing to who reads it in a sentence."""
-    return not any(what.search(text) for what in (_MARKUP, *_FOREIGN))
+    return not any(pattern.search(text) for pattern in (_MARKUP, *_FOREIGN))
 
 
 def presentable(text: str, *, ours: bool = False) -> bool:
@@ -61,9 +61,9 @@ def presentable(text: str, *, ours: bool = False) -> bool:
     if ours:
         return not _MENTION.search(text)
     bare = _QUOTED.sub(" ", text)
-    if any(what.search(bare) for what in (_MARKUP, _MENTION, _LINK, _PIPE)):
+    if any(pattern.search(bare) for pattern in (_MARKUP, _MENTION, _LINK, _PIPE)):
         return False
-    return not any(what.search(quote) for quote in _QUOTED.findall(text) for what in (_CODE, *_FOREIGN))
+    return not any(pattern.search(quote) for quote in _QUOTED.findall(text) for pattern in (_CODE, *_FOREIGN))
 
 
 def _cut(text: str, limit: int) -> str:

@@ -27,13 +27,14 @@ def iterations_figure(diagnosis: Diagnosis, width: float, *, most: int = MAX_PAN
     series = shown(diagnosis, most)
     if not series:
         return None
-    numbers = [number for item in series for number in item.iterations] + [mark.iteration for mark in marked(diagnosis)]
+    numbers = [number for curve in series for number in curve.iterations]
+    numbers += [mark.iteration for mark in marked(diagnosis)]
     low, high = min(numbers), max(numbers)
     with drawing():
         figure, panels = stacked(width, len(series), _PANEL, _GAP, 0.3)
-        for row, (axes, item) in enumerate(zip(panels, series, strict=True)):
+        for row, (axes, curve) in enumerate(zip(panels, series, strict=True)):
             axes.set_xlim(low - (high - low or 1) * 0.02, high + (high - low or 1) * 0.02)
-            _panel(axes, item, diagnosis, labelled=row == 0)
+            _panel(axes, curve, diagnosis, labelled=row == 0)
             _iteration_axis(axes, last=row == len(series) - 1)
     return figure
 

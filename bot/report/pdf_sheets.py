@@ -101,13 +101,13 @@ def _pieces(items: Iterable[Item]) -> Iterator[tuple[Item, float]]:
             above = 0.0
 
 
-def _lines(item: Paragraph) -> Iterator[str]:
+def _lines(paragraph: Paragraph) -> Iterator[str]:
     """The text in lines no wider than the column; a word that is wider alone is broken."""
-    room = (WIDTH - 2 * MARGIN - item.indent) * POINTS
+    room = (WIDTH - 2 * MARGIN - paragraph.indent) * POINTS
     line = ""
-    for word in _words(item, room):
+    for word in _words(paragraph, room):
         longer = f"{line} {word}" if line else word
-        if line and _wide(longer, item.size, item.bold, item.fixed) > room:
+        if line and _wide(longer, paragraph.size, paragraph.bold, paragraph.fixed) > room:
             yield line
             line = word
         else:
@@ -116,16 +116,16 @@ def _lines(item: Paragraph) -> Iterator[str]:
         yield line
 
 
-def _words(item: Paragraph, room: float) -> Iterator[str]:
-    for word in item.text.split():
-        rest = word
-        while _wide(rest, item.size, item.bold, item.fixed) > room and len(rest) > 1:
-            fits = max(1, int(len(rest) * room / _wide(rest, item.size, item.bold, item.fixed)))
-            while fits > 1 and _wide(rest[:fits], item.size, item.bold, item.fixed) > room:
+def _words(paragraph: Paragraph, room: float) -> Iterator[str]:
+    for word in paragraph.text.split():
+        left = word
+        while _wide(left, paragraph.size, paragraph.bold, paragraph.fixed) > room and len(left) > 1:
+            fits = max(1, int(len(left) * room / _wide(left, paragraph.size, paragraph.bold, paragraph.fixed)))
+            while fits > 1 and _wide(left[:fits], paragraph.size, paragraph.bold, paragraph.fixed) > room:
                 fits -= 1
-            yield rest[:fits]
-            rest = rest[fits:]
-        yield rest
+            yield left[:fits]
+            left = left[fits:]
+        yield left
 
 
 def _blank() -> Figure:

@@ -31,6 +31,8 @@ from bot.state.state import State
 from core.errors import FirstfaultError
 from faultlib.answers import Verdict as Fit
 
+_FITS = {"yes": Fit.RIGHT, "no": Fit.WRONG, "back": Fit.WITHDRAWN}  # of a click on a known fault
+
 
 @dataclass(frozen=True, slots=True)
 class Approvals:
@@ -158,7 +160,7 @@ class Approvals:
         shown = {fault.pattern: fault for fault in answer.known} if answer else {}
         if run is None or click.pattern not in shown:
             return private_replies.GONE
-        verdict = Fit.WITHDRAWN if click.right is None else Fit.RIGHT if click.right else Fit.WRONG
+        verdict = _FITS[click.answer]
         new, answers = keep_answer(self.open_library, click.pattern, self._action(run, user, "judged"), verdict)
         if new:
             details = {"job": run.job, "pattern": click.pattern, "said": str(verdict)}

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from bot.note.note import Note, Sentence
 from bot.outgoing.clean import cleaned
 from bot.slack.blocks import MAX_BOXES
@@ -99,14 +101,7 @@ def drafted_form(diagnosis: Diagnosis, note: Note | None, known: Sequence[KnownF
 
 def form_of(fields: Mapping[str, Any]) -> Form:
     """A form as the state keeps it."""
-    return Form(
-        title=str(fields["title"]),
-        category=Category(fields["category"]),
-        cause=str(fields["cause"]),
-        fix=str(fields["fix"]),
-        confirmation=str(fields["confirmation"]),
-        events=tuple(map(str, fields["events"])),
-    )
+    return TypeAdapter(Form).validate_python(fields)
 
 
 def pattern_from(form: Form, diagnosis: Diagnosis) -> Pattern:

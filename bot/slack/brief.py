@@ -136,8 +136,8 @@ def _because(step: NextStep) -> str:
     """Why, without the cause that the headline says."""
     because = step.because.strip()
     if step.cause and because.casefold().startswith(step.cause.casefold()):
-        rest = _PLACE.sub(lambda found: f" {found[1]}. {found[2].upper()}", because[len(step.cause) :])
-        return re.sub(r"^(?:[\s,;:.]|and\b){1,9}", "", rest)
+        without_cause = _PLACE.sub(lambda found: f" {found[1]}. {found[2].upper()}", because[len(step.cause) :])
+        return re.sub(r"^(?:[\s,;:.]|and\b){1,9}", "", without_cause)
     return because
 
 
@@ -170,7 +170,7 @@ def _place(diagnosis: Diagnosis) -> str:
     headline, stage = wording.first_line(diagnosis), diagnosis.stage
     if stage is Stage.UNKNOWN or stage.value in headline:
         return ""
-    iteration = next((f"iteration {item.iteration:,}" for item in diagnosis.iterations), "")
+    iteration = next((f"iteration {evidence.iteration:,}" for evidence in diagnosis.iterations), "")
     return stage.value if not iteration or "iteration" in headline else f"{stage.value}, {iteration}"
 
 

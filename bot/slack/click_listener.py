@@ -48,8 +48,8 @@ class ClickListener:
         self._context = context
         requests, approvals = context.requests, context.approvals
         self._clicks: Mapping[str, Do] = {
-            act.CANCEL: lambda value, body, once: requests.cancel(act.read_draft(value).run, body["user"], once),
-            act.AGAIN: lambda value, body, once: requests.again(act.read_draft(value).run, body["user"], once),
+            act.CANCEL: lambda value, body, once: requests.cancel(act.DraftClick.read(value).run, body["user"], once),
+            act.AGAIN: lambda value, body, once: requests.again(act.DraftClick.read(value).run, body["user"], once),
             act.DIAGNOSE: self._diagnose,
             act.ANYWAY: partial(self._diagnose, forced=True),  # a job that has not failed
             act.WATCH: lambda value, body, once: requests.serve(
@@ -59,10 +59,10 @@ class ClickListener:
             act.APPROVE: self._approve,
             act.APPROVE_NEW: partial(self._approve, joins=""),  # although a pattern is nearly the same
             act.JOIN: self._join,
-            act.UNDO: lambda value, body, once: approvals.undo(act.read_draft(value), body["user"], once),
+            act.UNDO: lambda value, body, once: approvals.undo(act.DraftClick.read(value), body["user"], once),
             act.USEFUL: self._useful,
             # Whether a known fault was it; the last word of a person counts, so that twice is once.
-            act.FITS: lambda value, body, _once: approvals.judge(act.read_fault(value), body["user"]),
+            act.FITS: lambda value, body, _once: approvals.judge(act.FaultClick.read(value), body["user"]),
         }
         self._windows: Mapping[str, tuple[str, str, Look]] = {
             act.EDIT: ("Edit the note", act.EDIT_FORM, self._edit_view),
@@ -112,7 +112,7 @@ class ClickListener:
     def form(self, body: Payload, once: Once) -> None:
         """A form against which there was no objection: the edited note is archived, or the reason is kept."""
         view, user = body["view"], body["user"]
-        click = act.read_draft(view.get("private_metadata"))
+        click = act.DraftClick.read(view.get("private_metadata"))
         run = self._context.state.runs.get(click.run)
         channel, thread = (run.channel, run.thread_ts or run.message_ts) if run else ("", "")
         do = self._forms[view["callback_id"]]
@@ -134,7 +134,7 @@ class ClickListener:
 
     def _approve(self, value: object, body: Payload, once: Once, *, joins: str | None = None) -> Message | None:
         """Archive it, and ask how it was confirmed: where no window can be opened any more the thread has a button."""
-        click = act.read_draft(value)
+        click = act.DraftClick.read(value)
         refused = self._context.approvals.approve(click, body["user"], once, joins=joins)
         if refused is None and self._context.approvals.unexplained(click.run, body["user"]):
             self._ask_how(click, body)
@@ -148,13 +148,13 @@ class ClickListener:
 
     def _join(self, value: object, body: Payload, once: Once) -> Message | None:
         """Add the job to a pattern that there is."""
-        click = act.read_join(value)
-        return self._context.approvals.approve(click.draft, body["user"], once, joins=click.pattern)
+        click = act.JoinClick.read(value)
+        return self._context.approvals.approve(click, body["user"], once, joins=click.pattern)
 
     def _useful(self, value: object, body: Payload, _once: Once) -> Message | None:
         """One of the two thumbs; the last one of a person counts."""
-        click = act.read_useful(value)
-        self._context.state.feedback.give(click.run, body["user"], useful=click.useful)
+        click = act.UsefulClick.read(value)
+        self._context.state.feedback.give(click.run, body["user"], useful=click.useful == "yes")
         return private_replies.THANKS
 
     def _edited(self, click: act.DraftClick, body: Payload, once: Once) -> Message | None:
@@ -167,7 +167,7 @@ class ClickListener:
     # --- views ---
 
     def _edit_view(self, value: object, user: str) -> dict[str, Any]:
-        click, title = act.read_draft(value), "Edit the note"
+        click, title = act.DraftClick.read(value), "Edit the note"
         draft = self._undecided(click, user, title)
         if not isinstance(draft, ReviewedDraft):
             return draft
@@ -176,14 +176,14 @@ class ClickListener:
         return edit_modal(click.run, click.revision, draft.diagnosis, draft.form, draft.guesses)
 
     def _reject_view(self, value: object, user: str) -> dict[str, Any]:
-        click = act.read_draft(value)
+        click = act.DraftClick.read(value)
         draft = self._undecided(click, user, "Reject the note")
         if not isinstance(draft, ReviewedDraft):
             return draft
         return reject_modal(click.run, click.revision, draft.run.job)
 
     def _explain_view(self, value: object, user: str) -> dict[str, Any]:
-        click, title = act.read_draft(value), "How was it confirmed?"
+        click, title = act.DraftClick.read(value), "How was it confirmed?"
         if (barred := self._context.approvals.barred(user, click.run)) is not None:
             return message_modal(title, barred.text)
         draft = self._context.approvals.draft(click.run)
@@ -195,7 +195,7 @@ class ClickListener:
         return explain_modal(click.run, click.revision, draft.run.job)
 
     def _lines_view(self, value: object, _user: str) -> dict[str, Any]:
-        click = act.read_lines(value)
+        click = act.LinesClick.read(value)
         answer = self._context.state.runs.answer(click.run)
         diagnosis = answer.diagnosis if answer else None
         evidence = find_evidence(diagnosis, click.evidence) if diagnosis else None

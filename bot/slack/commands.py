@@ -49,15 +49,15 @@ def read_command(text: str) -> ParsedCommand:
     words = _LINK.sub(r"\1", _MENTION.sub(" ", text[:_MAX_READ])).split()
     if not words:
         return ParsedCommand(Verb.NOTHING)
-    verb, rest = words[0].lower(), words[1:]
-    if verb in (Verb.HELP, Verb.LIST, Verb.STATUS) and not rest:
+    verb, arguments = words[0].lower(), words[1:]
+    if verb in (Verb.HELP, Verb.LIST, Verb.STATUS) and not arguments:
         return ParsedCommand(Verb(verb))
     if verb in (Verb.CANCEL, Verb.DIAGNOSE, Verb.WATCH, Verb.UNWATCH):
-        return ParsedCommand(Verb(verb), rest[0] if rest else "")
+        return ParsedCommand(Verb(verb), arguments[0] if arguments else "")
     if (following := " ".join(words).lower()) in _FOLLOWING:
         return ParsedCommand(_FOLLOWING[following])
-    if verb == Verb.HISTORY and (len(rest) < 2 or _QUOTED.fullmatch(" ".join(rest))):
-        return ParsedCommand(Verb.HISTORY, " ".join(rest).strip(_AROUND))
+    if verb == Verb.HISTORY and (len(arguments) < 2 or _QUOTED.fullmatch(" ".join(arguments))):
+        return ParsedCommand(Verb.HISTORY, " ".join(arguments).strip(_AROUND))
     return ParsedCommand(Verb.DIAGNOSE, words[0]) if len(words) == 1 else ParsedCommand(Verb.NOTHING, words[0])
 
 

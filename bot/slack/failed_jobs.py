@@ -143,14 +143,14 @@ class FailedJobs:
         if room <= 0:
             return
         if len(waiting) <= room:
-            for item in waiting:
-                self._diagnose(item, rules)
+            for failed in waiting:
+                self._diagnose(failed, rules)
             return
         last = next((job for job in reversed(followed.diagnosed()) if self._is_in(channel, job)), None)
-        *rest, newest = waiting
+        *earlier, newest = waiting
         run = self._diagnose(newest, rules) if room > 1 or last is None else self._state.runs.get(last.run)
         if run is not None:
-            self._list(run, rest if room > 1 or last is None else waiting)
+            self._list(run, earlier if room > 1 or last is None else waiting)
 
     def _is_in(self, channel: str, followed: FollowedJob) -> bool:
         run = self._state.runs.get(followed.run)

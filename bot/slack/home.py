@@ -194,14 +194,14 @@ def _undecided(undecided: Undecided, shown: HomeContent) -> Blocks:
     approve = approve_button(
         undecided.run.id, undecided.revision, undecided.diagnosis, label="Approve", style="", first=first
     )
-    reject = button("Reject", act.REJECT, act.draft_value(undecided.run.id, undecided.revision))
+    reject = button("Reject", act.REJECT, str(act.DraftClick(undecided.run.id, undecided.revision)))
     body = section(run_line(undecided.run, ""), prose(undecided.diagnosis.headline, MAX_HEADLINE))
     return body + actions(_thread(undecided.run, shown), approve, reject)
 
 
 def _asked(run: Run, shown: HomeContent) -> Blocks:
     """What somebody asked for, and what was found; what is at work can be ended."""
-    cancel = button("Cancel", act.CANCEL, act.draft_value(run.id, 0))
+    cancel = button("Cancel", act.CANCEL, str(act.DraftClick(run.id, 0)))
     waits = run.status in (RunStatus.QUEUED, RunStatus.RUNNING)
     found = prose(shown.headlines.get(run.id, ""), MAX_HEADLINE)
     return section(run_line(replace(run, asked_by=""), ""), found, accessory=cancel if waits else _thread(run, shown))

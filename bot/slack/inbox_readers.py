@@ -70,7 +70,7 @@ class InboxReaders:
         """Claim as many as there are free readers, so that other bots get the rest."""
         pool, number = self._pools[kinds]
         with self._lock:
-            free = number - sum(item == kinds for item in self._held.values())
+            free = number - sum(held_kinds == kinds for held_kinds in self._held.values())
         for received in self._inbox.claim(self._owner, free, kinds):
             with self._lock:
                 self._held[received.seq] = kinds

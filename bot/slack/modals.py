@@ -102,7 +102,7 @@ def edit_modal(
         ),
         *_guesses(guesses),
     )
-    about = act.draft_value(run, revision)
+    about = str(act.DraftClick(run, revision))
     return modal("Edit the note", blocks, form=act.EDIT_FORM, about=about, submit="Approve and archive", close="Cancel")
 
 
@@ -171,7 +171,7 @@ def reject_modal(run: str, revision: int, job: str, *, reason: str = "", above: 
             writing(VALUE, value=_lines(reason), limit=MAX_REASON, placeholder="The link was down for maintenance"),
         ),
     )
-    about = act.draft_value(run, revision)
+    about = str(act.DraftClick(run, revision))
     return modal("Reject the note", blocks, form=act.REJECT_FORM, about=about, submit="Reject", close="Cancel")
 
 
@@ -192,7 +192,7 @@ def explain_modal(run: str, revision: int, job: str) -> Block:
             writing(VALUE, limit=MAX_HOW, multiline=False, placeholder="Cable reseated; it runs again"),
         ),
     )
-    about = act.draft_value(run, revision)
+    about = str(act.DraftClick(run, revision))
     return modal("How was it confirmed?", blocks, form=act.EXPLAIN_FORM, about=about, submit="Save", close="Later")
 
 
@@ -218,7 +218,7 @@ def lines_modal(run: str, evidence: Evidence, cited: Sequence[Citation]) -> Bloc
         blocks += section("The raw lines cannot be read any more.")
     elif room <= 0:
         blocks += context("More lines are in the report in the thread.")
-    return modal(f"{evidence.id}: raw lines", blocks, form=act.LINES_FORM, about=act.lines_value(run, evidence.id))
+    return modal(f"{evidence.id}: raw lines", blocks, form=act.LINES_FORM, about=str(act.LinesClick(run, evidence.id)))
 
 
 def message_modal(title: str, *lines: str) -> Block:
@@ -268,8 +268,8 @@ def _value(option: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _complaint(text: str, limit: int, what: str) -> str:
-    return _too_long(text, limit) if text else f"Write {what}."
+def _complaint(text: str, limit: int, wanted: str) -> str:
+    return _too_long(text, limit) if text else f"Write {wanted}."
 
 
 def _too_long(text: str, limit: int) -> str:

@@ -32,7 +32,7 @@ def note_parts(note: Note | None, diagnosis: Diagnosis, *, known: Sequence[Known
     left = _left_of_cause(note, diagnosis)
     cause = f"*Cause* {with_citations(left)}" if left.text and not _told(left, diagnosis, known) else ""
     checks = {f"C{number}" for number in range(1, len(diagnosis.checks[: MOST["check"]]) + 1)}
-    new = [item for item in note.check_first if not set(item.cites) & checks]
+    new = [advice for advice in note.check_first if not set(advice.cites) & checks]
     lists = (("What happened", story), (ALSO, new[:MAX_ADVICE]), ("Fix", _fixes(note, known)))
     if cause or any(sentences for _, sentences in lists) or note.unavailable or note.reading:
         yield Part(section(label(note), cause, *_trouble(note), expand=True), 96)
@@ -61,9 +61,9 @@ def label(note: Note) -> str:
     return f"*Note* _{sentence(prose(wording.drafted(note.author, note.model) + silent, 200))}_"
 
 
-def with_citations(item: Sentence) -> str:
+def with_citations(cited: Sentence) -> str:
     """A sentence with what it stands on."""
-    return prose(item.text, MAX_SAID) + cites(item.cites)
+    return prose(cited.text, MAX_SAID) + cites(cited.cites)
 
 
 def _left_of_cause(note: Note, diagnosis: Diagnosis) -> Sentence:

@@ -37,7 +37,7 @@ class Objections:
     def to_form(self, envelope: Envelope) -> Answer | None:
         """What Slack is answered: errors by field, or the form as it has to be now."""
         view = envelope.body["view"]
-        click = act.read_draft(view.get("private_metadata"))
+        click = act.DraftClick.read(view.get("private_metadata"))
         if view["callback_id"] == act.EXPLAIN_FORM:
             return self._to_explanation(view, click)
         draft, newest = self._context.approvals.draft(click.run), self._context.state.drafts.current(click.run)

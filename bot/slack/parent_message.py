@@ -92,12 +92,12 @@ def _answered(shown: AnswerContent) -> bool:
 
 
 def _first_line(shown: AnswerContent) -> str:
-    run, job, what = shown.run, literal(shown.run.job, 80), shown.run.task.noun
+    run, job, noun = shown.run, literal(shown.run.job, 80), shown.run.task.noun
     if run.status is Status.CANCELLED:
-        return f"{job}: the {what} was cancelled"
+        return f"{job}: the {noun} was cancelled"
     if run.status is Status.FAILED:
         message = run.failure.message if run.failure else "no reason is known"
-        return f"{job}: no {what}. {literal(message, 240)}"
+        return f"{job}: no {noun}. {literal(message, 240)}"
     if _answered(shown):
         return wording.first_line(shown.diagnosis) if shown.diagnosis else shown.history[0].says
     if shown.known:
@@ -106,7 +106,7 @@ def _first_line(shown: AnswerContent) -> str:
         return f"{job}: {sentence}: {literal(best.title, 200)}"
     if run.status is Status.QUEUED:
         return f"{job}: waiting, {wording.place(shown.place)}" if shown.place else f"{job}: waiting"
-    return f"{job}: the {what} is {'running' if run.task is Task.DIAGNOSE else 'being told'}"
+    return f"{job}: the {noun} is {'running' if run.task is Task.DIAGNOSE else 'being told'}"
 
 
 # --- what became of it, right below -------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def _outcome(shown: AnswerContent) -> Iterator[Block]:
 
 
 def _decided(shown: AnswerContent, decision: Decision) -> Blocks:
-    about = act.draft_value(shown.run.id, decision.revision)
+    about = str(act.DraftClick(shown.run.id, decision.revision))
     who = f"by {person(decision.by)}, {moment(decision.at)}"
     if decision.verdict is Verdict.REJECTED:
         undo = button("Undo", act.UNDO, about, spoken="Take the rejection back")
@@ -171,13 +171,13 @@ def _steps(shown: AnswerContent) -> list[str]:
 
 def _buttons(shown: AnswerContent) -> Blocks:
     run = shown.run
-    about = act.draft_value(run.id, run.revision)
+    about = str(act.DraftClick(run.id, run.revision))
     if run.status.active:
         return actions(button("Cancel", act.CANCEL, about))
     again = button("Run again", act.AGAIN, about)
     if run.status is not Status.DONE or shown.decision or not shown.revision or not has_fault(shown.diagnosis):
         return actions(again)
-    draft = act.draft_value(run.id, shown.revision)
+    draft = str(act.DraftClick(run.id, shown.revision))
     approve = approve_button(run.id, shown.revision, shown.diagnosis)
     edit, reject = button("Edit draft", act.EDIT, draft), button("Reject", act.REJECT, draft)
     return actions(approve, edit, reject, again)
@@ -199,7 +199,7 @@ def approve_button(
     if diagnosis is None or diagnosis.scope is Scope.UNKNOWN:
         return None
     ask = first if shows_a_cause(diagnosis) else ask_first(*SYMPTOMS_ONLY)
-    return button(label, act.APPROVE, act.draft_value(run_id, revision), style=style, confirm=ask)
+    return button(label, act.APPROVE, str(act.DraftClick(run_id, revision)), style=style, confirm=ask)
 
 
 def has_fault(diagnosis: Diagnosis | None) -> bool:

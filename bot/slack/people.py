@@ -29,8 +29,10 @@ class Approvers:
 
     def of_channel(self, channel: str) -> "Approvers":
         """Who may decide about what was asked in this channel."""
-        here = self.channels.get(channel, Approvers())
-        return Approvers(self.users | here.users, self.emails | here.emails, self.groups | here.groups)
+        in_channel = self.channels.get(channel, Approvers())
+        return Approvers(
+            self.users | in_channel.users, self.emails | in_channel.emails, self.groups | in_channel.groups
+        )
 
     def __bool__(self) -> bool:
         return bool(self.users or self.emails or self.groups or any(self.channels.values()))

@@ -133,7 +133,7 @@ def answered_reply(run: Run, address: str) -> Message:
     when = f", {moment(run.finished_at)}" if run.finished_at else ""
     where = link(address, "Here is the answer") or "The answer is in this channel"
     body = f"{code(run.job, 128)} was diagnosed before, for {person(run.asked_by)}{when}. {where}."
-    again = actions(button("Run again", act.AGAIN, act.draft_value(run.id, run.revision)))
+    again = actions(button("Run again", act.AGAIN, str(act.DraftClick(run.id, run.revision))))
     return Message(fallback(f"{run.job} was diagnosed before.", MAX_TELLING), section(body) + again)
 
 
@@ -187,9 +187,9 @@ def not_approver_reply(approvers: str = "") -> Message:
 
 def decided_reply(decision: Decision) -> Message:
     """The reply to who decides about a note that somebody else has decided about."""
-    what = "approved" if decision.verdict is Verdict.APPROVED else "rejected"
+    deed = "approved" if decision.verdict is Verdict.APPROVED else "rejected"
     body = f" as {code(decision.pattern, 80)}" if decision.pattern else ""
-    return says(f"{person(decision.by)} has {what} it{body}, {moment(decision.at)}.", f"It was {what} already.")
+    return says(f"{person(decision.by)} has {deed} it{body}, {moment(decision.at)}.", f"It was {deed} already.")
 
 
 def join_reply(run: Run, revision: int, near: Entry) -> Message:
@@ -199,8 +199,10 @@ def join_reply(run: Run, revision: int, near: Entry) -> Message:
     jobs = [sighting.job for sighting in near.sightings if sighting.job != run.job]
     seen = f", seen in {prose(wording.names(jobs, 3), 120)}" if jobs else ""
     body = f"Your team may know this fault: {prose(pattern.title, 200)} ({code(near.id, 80)}{who}{seen})."
-    join = button(f"Add this job to {near.id}", act.JOIN, act.join_value(run.id, revision, near.id), style="primary")
-    anew = button("Archive as new", act.APPROVE_NEW, act.draft_value(run.id, revision))
+    join = button(
+        f"Add this job to {near.id}", act.JOIN, str(act.JoinClick(run.id, revision, near.id)), style="primary"
+    )
+    anew = button("Archive as new", act.APPROVE_NEW, str(act.DraftClick(run.id, revision)))
     return Message("Your team may know this fault.", section(body) + actions(join, anew))
 
 
@@ -229,6 +231,6 @@ def _pick(jobs: Sequence[str]) -> Blocks:
 def run_line(run: Run, address: str) -> str:
     """One run in a list, with who asked for it, where anybody is named."""
     where = link(address, run.job) if address else ""
-    what = "" if run.task is Task.DIAGNOSE else "history of "
+    history = "" if run.task is Task.DIAGNOSE else "history of "
     by = f", {person(run.asked_by)}" if run.asked_by else ""
-    return f"• {what}{where or code(run.job, 128)} {_BECAME[run.status]}, {moment(run.asked_at)}{by}"
+    return f"• {history}{where or code(run.job, 128)} {_BECAME[run.status]}, {moment(run.asked_at)}{by}"

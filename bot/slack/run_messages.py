@@ -108,7 +108,7 @@ class RunMessages:
         answer = self._state.runs.answer(question.run)
         if run is not None:
             thread = self._state.threads.conversation(question.team, question.channel, question.thread_ts)
-            several = len({item.user for item in thread}) > 1
+            several = len({asked.user for asked in thread}) > 1
             found = answer.diagnosis if answer else None
             self._reply(run, question, reply_message(question, found, named=several))
 
@@ -234,13 +234,17 @@ class RunMessages:
         self._steps.pop(run.id, None)
         self._edited.pop(run.id, None)
         waiting = [
-            item for item in self._state.runs.active(run.team) if item.status is Status.QUEUED and item.message_ts
+            queued
+            for queued in self._state.runs.active(run.team)
+            if queued.status is Status.QUEUED and queued.message_ts
         ]
         end = self._clock() + EDIT_EVERY
-        for item in waiting[:MAX_MOVED]:
+        for queued in waiting[:MAX_MOVED]:
             if self._clock() > end:
                 return
             try:
-                self.show(item.id)
+                self.show(queued.id)
             except (FirstfaultError, SlackClientError, OSError) as trouble:
-                _LOG.warning("%s: its place is not shown: %s", item.id, type(trouble).__name__, extra={"run": item.id})
+                _LOG.warning(
+                    "%s: its place is not shown: %s", queued.id, type(trouble).__name__, extra={"run": queued.id}
+                )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from bot.slack.actions import LINES, MORE_LINES, lines_value
+from bot.slack.actions import LINES, MORE_LINES, LinesClick
 from bot.slack.blocks import Block, actions, button, context, menu, section
 from bot.slack.brief import checks_left, known_title, left_to_say, told_in_brief, vouched
 from bot.slack.budget import Part
@@ -98,16 +98,18 @@ def _event(event: EventEvidence, clock: str, nodes: int, in_brief: Collection[st
     return [f"*{event.id}* {', '.join(seen)}", code(wording.cited_text(event), MAX_LINE), because]
 
 
-def lines_button(item: Evidence, run: str) -> Block:
+def lines_button(evidence: Evidence, run: str) -> Block:
     """Opens the raw lines of one piece of evidence."""
-    return button("Lines", LINES, lines_value(run, item.id), spoken=f"Raw lines of {item.id}")
+    return button("Lines", LINES, str(LinesClick(run, evidence.id)), spoken=f"Raw lines of {evidence.id}")
 
 
 def more_lines(diagnosis: Diagnosis, run: str, shown: Sequence[str]) -> Iterator[Part]:
     """A menu for the raw lines of all evidence that has no button of its own."""
     every: tuple[Evidence, ...] = (*diagnosis.nodes, *diagnosis.iterations, *diagnosis.events)
-    left = [item for item in every if item.lines and item.id not in shown][:MAX_MENU]
-    choices = [(f"{item.id} {literal(_called(item), 60)}", lines_value(run, item.id)) for item in left]
+    left = [evidence for evidence in every if evidence.lines and evidence.id not in shown][:MAX_MENU]
+    choices = [
+        (f"{evidence.id} {literal(_called(evidence), 60)}", str(LinesClick(run, evidence.id))) for evidence in left
+    ]
     yield Part(actions(menu("More raw lines", MORE_LINES, choices)), 30)
 
 
@@ -116,15 +118,15 @@ def with_button(diagnosis: Diagnosis) -> list[str]:
     return [event.id for event in diagnosis.events if event.role is not Role.BENIGN][: MOST["event"]]
 
 
-def _called(item: Evidence) -> str:
-    match item:
+def _called(evidence: Evidence) -> str:
+    match evidence:
         case NodeEvidence():
-            return item.node
+            return evidence.node
         case IterationEvidence():
-            return f"iteration {item.iteration:,}"
+            return f"iteration {evidence.iteration:,}"
         case EventEvidence():
-            return f"{item.role}, {wording.cited_text(item)}"
-    return item.because
+            return f"{evidence.role}, {wording.cited_text(evidence)}"
+    return evidence.because
 
 
 def small_print(diagnosis: Diagnosis) -> Iterator[Part]:

@@ -35,7 +35,7 @@ MAX_REPLY_LINES, MAX_REPLY_LINE = 5, 600  # lines of a reply (bot.ask), characte
 MAX_WORDS = 1_000  # of a fault's cause or fix
 MAX_TELLING = 200  # characters in a notification
 MAX_CITED = 3  # buttons below a reply
-_SAID = (("This was it", True), ("This was not it", False), ("Take back what I said", None))
+_SAID = (("This was it", "yes"), ("This was not it", "no"), ("Take back what I said", "back"))
 _CITED = re.compile(r"\b([ENI][1-9][0-9]{0,3})\b")
 
 
@@ -51,7 +51,7 @@ def details_message(
         *nothing_similar(diagnosis, known),
         *small_print(diagnosis),
     ]
-    thumbs = feedback(act.USEFUL, act.useful_value(run.id, useful=True), act.useful_value(run.id, useful=False))
+    thumbs = feedback(act.USEFUL, *(str(act.UsefulClick(run.id, answer)) for answer in ("yes", "no")))
     tail = [Part(thumbs), Part(context(f"{asked(run, version)} · Ask here, without a mention"))]
     fitted = fit([*parts, *tail], most=MOST)
     *shown, last, least = fitted.parts
@@ -83,7 +83,7 @@ def reply_message(question: ThreadQuestion, diagnosis: Diagnosis | None, *, name
     lines = [line for line in question.reply.splitlines() if line.strip()][:MAX_REPLY_LINES] or ["Not in the logs."]
     every: tuple[Evidence, ...] = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if diagnosis else ()
     cited = set(_CITED.findall(question.reply))
-    found = [item for item in every if item.id in cited and item.lines]
+    found = [evidence for evidence in every if evidence.id in cited and evidence.lines]
     # an action id may stand only once in a row of buttons, so each has a section of its own
     opener = lines_button(found[0], question.run) if len(found) == 1 else None
     shown = [prose(line, MAX_REPLY_LINE) for line in lines]
@@ -91,8 +91,10 @@ def reply_message(question: ThreadQuestion, diagnosis: Diagnosis | None, *, name
         shown[0] = f"{person(question.user)}: {shown[0]}"
     blocks = section(*shown, accessory=opener, expand=True)
     if len(found) > 1:
-        for item in found[:MAX_CITED]:
-            blocks += section(f"*{item.id}* {prose(item.because, 120)}", accessory=lines_button(item, question.run))
+        for evidence in found[:MAX_CITED]:
+            blocks += section(
+                f"*{evidence.id}* {prose(evidence.because, 120)}", accessory=lines_button(evidence, question.run)
+            )
     return Message(fallback(lines[0], MAX_TELLING), blocks)
 
 
@@ -140,16 +142,16 @@ def _ask_how(decision: Decision) -> Blocks:
     """For whoever closed the window that asked."""
     if not decision.unexplained:
         return ()
-    return actions(button("How was it confirmed?", act.EXPLAIN, act.draft_value(decision.run, decision.revision)))
+    return actions(button("How was it confirmed?", act.EXPLAIN, str(act.DraftClick(decision.run, decision.revision))))
 
 
 def undone_message(decision: Decision, by: str, *, kept: bool = False) -> Message:
     """Somebody took a decision back; ``kept``: its pattern stands by another decision."""
-    what = "approval" if decision.verdict is Verdict.APPROVED else "rejection"
-    sentence = f"The {what} by {person(decision.by)} was taken back by {person(by)}."
+    deed = "approval" if decision.verdict is Verdict.APPROVED else "rejection"
+    sentence = f"The {deed} by {person(decision.by)} was taken back by {person(by)}."
     named = f"Fault pattern {code(decision.pattern, 80)}"
     became = f"{named} stays in use." if kept else f"{named} is retired."
-    return says(sentence, f"The {what} was taken back.", became if decision.pattern else "")
+    return says(sentence, f"The {deed} was taken back.", became if decision.pattern else "")
 
 
 def unfiled_message(decision: Decision) -> Message:
@@ -160,7 +162,7 @@ def unfiled_message(decision: Decision) -> Message:
 
 def _fault(run: str, fault: KnownFault) -> Blocks:
     seen = f"_Seen in {prose(wording.names(fault.jobs, 6), 300)}_" if fault.jobs else ""
-    buttons = [(words, act.fault_value(run, fault.pattern, right=right)) for words, right in _SAID]
+    buttons = [(words, str(act.FaultClick(run, fault.pattern, answer))) for words, answer in _SAID]
     described = section(
         f"*{fault.id}* {prose(fault.title, 200)} ({wording.likeness(fault)})",
         f"{vouched(fault, capital=True)}. {prose(fault.because, 400)}",

@@ -51,9 +51,9 @@ class Audit(Table):
         details: Mapping[str, Any] | None = None,
     ) -> None:
         """Write down a deed; in one ``State.together()`` with the deed itself, neither is without the other."""
-        self._database.execute(
-            "INSERT INTO audit (at, team, who, what, target, revision, details) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            self._clock(), team, who, what, target, revision, to_text(details or {}),
+        self._database.insert(
+            "audit", at=self._clock(), team=team, who=who, what=what, target=target, revision=revision,
+            details=to_text(details or {}),
         )  # fmt: skip
 
     def entries(self, *, after: int = 0) -> Iterator[AuditEntry]:

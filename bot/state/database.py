@@ -82,6 +82,12 @@ class Database:
         with self.transaction(), self._translated():
             return self._connection().execute(sql, _bound(values)).rowcount
 
+    def insert(self, table: str, conflict: str = "", **columns: object) -> int:
+        """A new row; conflict: what is done where it is there already, in SQL. The number of changed rows."""
+        names, marks = ", ".join(columns), ", ".join("?" * len(columns))
+        sql = f"INSERT INTO {table} ({names}) VALUES ({marks}) {conflict}"  # noqa: S608 names of ours
+        return self.execute(sql, *columns.values())
+
     @contextmanager
     def transaction(self, patience: float | None = None) -> Iterator[None]:
         """All or nothing; a transaction within a transaction is a part of it.
@@ -231,7 +237,7 @@ class Database:
         ):
             if row["type"] in _TYPES:
                 found.setdefault(row["name"], set()).add((_TYPES[row["type"]], bool(row["always"])))
-        return {name: next(iter(item)) for name, item in found.items() if len(item) == 1}
+        return {name: next(iter(declared)) for name, declared in found.items() if len(declared) == 1}
 
     def _row(self, cursor: sqlite3.Cursor, values: tuple[object, ...]) -> Row:
         """A row by the names of its columns.

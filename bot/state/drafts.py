@@ -96,10 +96,7 @@ class Drafts(Table):
         with self._database.transaction():
             self._check(run, seen)
             draft = Draft(run, seen + 1, note, by, self._clock())
-            self._database.execute(
-                "INSERT INTO drafts (run, revision, note, by, at) VALUES (?, ?, ?, ?, ?)",
-                run, draft.revision, to_text(note), by, draft.at,
-            )  # fmt: skip
+            self._database.insert("drafts", run=run, revision=seen + 1, note=to_text(note), by=by, at=draft.at)
             return draft
 
     def current(self, run: str) -> Draft | None:
@@ -122,10 +119,9 @@ class Drafts(Table):
                 return standing
             self._check(run, seen)
             now = self._clock()
-            self._database.execute(
-                "INSERT INTO decisions (run, revision, verdict, by, at, reason, joins) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                run, seen, verdict, by, now, reason, joins,
-            )  # fmt: skip
+            self._database.insert(
+                "decisions", run=run, revision=seen, verdict=verdict, by=by, at=now, reason=reason, joins=joins
+            )
             return Decision(run, seen, verdict, by, now, reason, joins=joins, new=True)
 
     def archived(self, run: str, pattern: str) -> bool:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.state import leases
 from bot.state.database import Database
-from bot.state.small_values import Clock, Table, new_id, value_of
+from bot.state.small_values import Clock, Status, Table, new_id, value_of
 
 SCHEMA = f"""
 CREATE TABLE drawings (
@@ -37,8 +37,7 @@ class Drawings(Table):
 
     def add(self, run: str) -> None:
         """Draw the answer of this run, once somebody has been told of it; done twice it is added once."""
-        sql = "INSERT INTO drawings (id, run, status) VALUES (?, ?, 'queued') ON CONFLICT (run) DO NOTHING"
-        self._database.execute(sql, new_id("d"), run)
+        self._database.insert("drawings", "ON CONFLICT (run) DO NOTHING", id=new_id("d"), run=run, status=Status.QUEUED)
 
     def get(self, drawing_id: str) -> Drawing | None:
         """The drawing with this id."""

@@ -15,8 +15,5 @@ class Feedback(Table):
 
     def give(self, run: str, user: str, *, useful: bool) -> None:
         """Store the vote of a person about the answer of a run, in place of an earlier one."""
-        self._database.execute(
-            "INSERT INTO feedback (run, user, useful, at) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (run, user) DO UPDATE SET useful = excluded.useful, at = excluded.at",
-            run, user, int(useful), self._clock(),
-        )  # fmt: skip
+        newer = "ON CONFLICT (run, user) DO UPDATE SET useful = excluded.useful, at = excluded.at"
+        self._database.insert("feedback", newer, run=run, user=user, useful=int(useful), at=self._clock())

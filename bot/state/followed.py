@@ -75,11 +75,8 @@ class FollowedJobs(Table):
 
     def add(self, job: str, lineage: str, fate: FollowStatus, follower: str = BY_SETTING) -> bool:
         """Note that a job has ended; False when somebody has noted it before."""
-        sql = (
-            "INSERT INTO followed (follower, job, lineage, at, fate) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (follower, job) DO NOTHING"
-        )
-        return bool(self._database.execute(sql, follower, job, lineage, self._clock(), fate))
+        row = {"follower": follower, "job": job, "lineage": lineage, "at": self._clock(), "fate": fate}
+        return bool(self._database.insert("followed", "ON CONFLICT (follower, job) DO NOTHING", **row))
 
     def alert(self, job: str, lineage: str) -> None:
         """Somebody says that this job is in trouble: it waits for its turn, unless it was told of before."""

@@ -1,6 +1,6 @@
 """Channels that asked in Slack to be told of jobs that fail: who asked for it, and since when."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 
@@ -48,10 +48,7 @@ class Follows(Table):
             if found is not None:
                 return found, False
             follow = Follow(self._unused_id("follows", "fo"), team, channel, user, self._clock())
-            self._database.execute(
-                "INSERT INTO follows (id, team, channel, asked_by, asked_at) VALUES (?, ?, ?, ?, ?)",
-                follow.id, team, channel, user, follow.asked_at,
-            )  # fmt: skip
+            self._database.insert("follows", **asdict(follow))
             return follow, True
 
     def get(self, follow_id: str) -> Follow | None:

@@ -79,9 +79,7 @@ class Once:
             for done in self._database.read(lambda row: json.loads(row["result"]), sql, self._seq, step):
                 return done  # type: ignore[no-any-return]  # of the same work
             result = work()
-            self._database.execute(
-                "INSERT INTO inbox_steps (envelope, step, result) VALUES (?, ?, ?)", self._seq, step, to_text(result)
-            )
+            self._database.insert("inbox_steps", envelope=self._seq, step=step, result=to_text(result))
             return result
 
 
@@ -96,10 +94,9 @@ class Inbox(Table):
         """Store all of them, or none; what is there already stays as it is."""
         with self._database.transaction(PATIENCE):
             for envelope in envelopes:
-                self._database.execute(
-                    "INSERT INTO inbox (key, kind, lane, body, came_at) VALUES (?, ?, ?, ?, ?)"
-                    " ON CONFLICT (key) DO NOTHING",
-                    envelope.key, envelope.kind, envelope.lane, to_text(envelope.body), self._clock(),
+                self._database.insert(
+                    "inbox", "ON CONFLICT (key) DO NOTHING", key=envelope.key, kind=envelope.kind, lane=envelope.lane,
+                    body=to_text(envelope.body), came_at=self._clock(),
                 )  # fmt: skip
 
     def claim(self, owner: str, limit: int, kinds: Collection[str]) -> tuple[Received, ...]:

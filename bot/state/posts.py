@@ -126,10 +126,7 @@ class Posts(Table):
 
     def _insert(self, run: str, kind: str, now: datetime) -> Post:
         token = secrets.token_hex(_TOKEN_BYTES)
-        self._database.execute(
-            f"INSERT INTO {self._table} (run, kind, token, intended_at, mine_until) VALUES (?, ?, ?, ?, ?)",
-            run, kind, token, now, now + POSTING,
-        )  # fmt: skip
+        self._database.insert(self._table, run=run, kind=kind, token=token, intended_at=now, mine_until=now + POSTING)
         return Post(run, kind, token, PostState.NEW, None, now)
 
 

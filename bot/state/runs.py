@@ -1,7 +1,7 @@
 """Runs: who asked for which job, where the answer goes, how far it is, and what came out."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -230,11 +230,8 @@ class Runs(Table):
                 self._clock(), run_id, owner,
             )  # fmt: skip
             if mine:
-                self._database.execute(
-                    "INSERT INTO answers (run, body) VALUES (?, ?)"
-                    " ON CONFLICT (run) DO UPDATE SET body = excluded.body",
-                    run_id, answer_text(answer),
-                )  # fmt: skip
+                newer = "ON CONFLICT (run) DO UPDATE SET body = excluded.body"
+                self._database.insert("answers", newer, run=run_id, body=answer_text(answer))
             return bool(mine)
 
     def add_pictures(self, run_id: str, answer: SavedAnswer) -> None:
@@ -262,12 +259,8 @@ class Runs(Table):
 
     def _insert(self, request: RunRequest) -> Run:
         run_id = self._unused_id("runs", "r")
-        self._database.execute(
-            "INSERT INTO runs (id, team, channel, job, asked_by, asked_at, asked_through, thread_ts, task, status)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
-            run_id, request.team, request.channel, request.job, request.asked_by, self._clock(), request.trigger,
-            request.thread_ts, request.task,
-        )  # fmt: skip
+        asked = {("asked_through" if name == "trigger" else name): value for name, value in asdict(request).items()}
+        self._database.insert("runs", id=run_id, asked_at=self._clock(), status=Status.QUEUED, **asked)
         return next(self._select("id = ?", run_id))
 
     def _select(self, where: str, *values: object, limit: int = -1) -> Iterator[Run]:

@@ -18,8 +18,7 @@ class SeenKeys(Table):
 
     def touch(self, key: str) -> None:
         """This was seen now, as often before as it may have been."""
-        sql = "INSERT INTO seen (key, at) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET at = excluded.at"
-        self._database.execute(sql, key, self._clock())
+        self._database.insert("seen", "ON CONFLICT (key) DO UPDATE SET at = excluded.at", key=key, at=self._clock())
 
     def has(self, key: str) -> bool:
         """Whether this was seen."""

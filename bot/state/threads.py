@@ -73,11 +73,8 @@ class Threads(Table):
 
     def own(self, team: str, channel: str, thread_ts: str, run: str) -> None:
         """From now on this thread is about this run; a later run about the same job may take it over."""
-        self._database.execute(
-            "INSERT INTO threads (team, channel, thread_ts, run) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET run = excluded.run",
-            team, channel, thread_ts, run,
-        )  # fmt: skip
+        newer = "ON CONFLICT DO UPDATE SET run = excluded.run"
+        self._database.insert("threads", newer, team=team, channel=channel, thread_ts=thread_ts, run=run)
 
     def run_of(self, team: str, channel: str, thread_ts: str) -> str | None:
         """The run that the thread is about; None when it is not the bot's."""
@@ -93,10 +90,10 @@ class Threads(Table):
             if run is None:
                 return None
             question_id = self._unused_id("questions", "q")
-            added = self._database.execute(
-                "INSERT INTO questions (id, run, team, channel, thread_ts, ts, user, text, asked_at, status)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued') ON CONFLICT (team, channel, ts) DO NOTHING",
-                question_id, run, team, channel, thread_ts, ts, user, text, self._clock(),
+            added = self._database.insert(
+                "questions", "ON CONFLICT (team, channel, ts) DO NOTHING", id=question_id, run=run, team=team,
+                channel=channel, thread_ts=thread_ts, ts=ts, user=user, text=text, asked_at=self._clock(),
+                status=Status.QUEUED,
             )  # fmt: skip
             return self.question(question_id) if added else None
 

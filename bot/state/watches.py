@@ -4,7 +4,7 @@ One bot of several that share the state keeps watch (``keep``); whoever comes af
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -88,11 +88,9 @@ class Watches(Table):
             if found is not None or len(self.open()) >= limit:
                 return found, False
             watch_id, now = self._unused_id("watches", "w"), self._clock()
-            self._database.execute(
-                "INSERT INTO watches (id, team, channel, thread_ts, job, asked_by, asked_at, heard_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                watch_id, request.team, request.channel, request.thread_ts, request.job, request.asked_by, now, now,
-            )  # fmt: skip
+            asked = {"team": request.team, "channel": request.channel, "thread_ts": request.thread_ts}
+            asked |= {"job": request.job, "asked_by": request.asked_by}
+            self._database.insert("watches", id=watch_id, asked_at=now, heard_at=now, **asked)
             return self.get(watch_id), True
 
     def get(self, watch_id: str) -> Watch | None:
@@ -125,10 +123,8 @@ class Watches(Table):
             watch = self.get(finding.watch)
             if watch is None or watch.ended_at is not None or self._is_known(finding):
                 return False
-            self._database.execute(
-                "INSERT INTO watch_findings (watch, kind, subject, says, line, place, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                finding.watch, finding.kind, finding.subject, finding.says, finding.line, finding.place, self._clock(),
-            )  # fmt: skip
+            row = {name: value for name, value in asdict(finding).items() if name != "seq"}
+            self._database.insert("watch_findings", at=self._clock(), **row)
             return True
 
     def untold(self) -> tuple[tuple[Watch, WatchFinding], ...]:

@@ -109,8 +109,8 @@ def ranks(numbers: Sequence[int], limit: int = 6) -> str:
         return ""
     words = [str(first) if first == last else f"{first}-{last}" for first, last in runs]
     if len(runs) > limit:
-        rest = sum(last - first + 1 for first, last in runs[limit - 1 :])
-        words = [*words[: limit - 1], f"{rest:,} more"]
+        left = sum(last - first + 1 for first, last in runs[limit - 1 :])
+        words = [*words[: limit - 1], f"{left:,} more"]
     return ("rank " if len(set(numbers)) == 1 else "ranks ") + ", ".join(words)
 
 
@@ -220,7 +220,7 @@ def clocks(moments: Sequence[int | None], *, milliseconds: bool = False) -> list
 def day(moments: Iterable[int | None]) -> str:
     """The date or dates of the times: "2026-11-21"; empty without any time, or where no log tells the day."""
     dates = sorted({moment(micros).date() for micros in moments if micros is not None})
-    sentences = [f"{item:%m-%d}" if item.year == NO_YEAR else item.isoformat() for item in dates if item > NO_DAY]
+    sentences = [f"{day:%m-%d}" if day.year == NO_YEAR else day.isoformat() for day in dates if day > NO_DAY]
     return sentences[0] if len(sentences) == 1 else f"{sentences[0]} to {sentences[-1]}" if sentences else ""
 
 
@@ -257,7 +257,7 @@ def likeness(fault: KnownFault) -> str:
 
 def odds(share: float) -> str:
     """A share in words that a reader can count: "3 in 4"; the nearest of some plain ones."""
-    right, of = min(_ODDS, key=lambda item: abs(item[0] / item[1] - share))
+    right, of = min(_ODDS, key=lambda shares: abs(shares[0] / shares[1] - share))
     return f"{right} in {of}"
 
 

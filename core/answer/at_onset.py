@@ -24,43 +24,45 @@ SURE = 0.8  # strength of a direct trace; what is weaker is said by machines tha
 MOST = 3  # a reader looks at few; the lines of one fault that differ are told together
 
 
-def with_onset(found: Findings, verdict: Verdict) -> Verdict:
+def with_onset(findings: Findings, verdict: Verdict) -> Verdict:
     """The verdict, with the events of the moment in which the job became slow or stood still.
 
     Those of the suspects alone; where nobody is suspected those of most nodes.
     """
-    if broke(found) or verdict.scope is Scope.NONE or not (held_up(found) or verdict.suspects):
+    if broke(findings) or verdict.scope is Scope.NONE or not (held_up(findings) or verdict.suspects):
         return verdict
     suspects = {suspicion.node for suspicion in verdict.suspects}
-    told = [_told_then(found, candidate, suspects) for candidate in found.candidates if _may_tell(found, candidate)]
-    began = [candidate for candidate in told if candidate is not None]
-    time = found.parsed.table.time
+    at_onset = [
+        _told_then(findings, candidate, suspects) for candidate in findings.candidates if _may_tell(findings, candidate)
+    ]
+    began = [candidate for candidate in at_onset if candidate is not None]
+    time = findings.parsed.table.time
     began.sort(key=lambda candidate: (not candidate.fact.known, int(time[candidate.rows].min()), candidate.event))
     if not began:
         return verdict
     first = began[0]
-    who = first.nodes[0] if len(first.nodes) == 1 else f"{len(first.nodes)} {found.unit}s"
+    who = first.nodes[0] if len(first.nodes) == 1 else f"{len(first.nodes)} {findings.unit}s"
     because = f"Since then {who} said \u201c{short(first.quote or first.text)}\u201d: {first.fact.says}."
     checks = dict.fromkeys((*((first.fact.check,) if first.fact.known else ()), *verdict.checks))
     return replace(verdict, why=(*verdict.why, because), checks=tuple(checks), onset=tuple(began[:MOST]))
 
 
-def _may_tell(found: Findings, candidate: Candidate) -> bool:
+def _may_tell(findings: Findings, candidate: Candidate) -> bool:
     """Whether it is neither a part of how the job ended nor what ranks say of their peers."""
-    ends = tells_of_the_end(candidate) or is_order(found.parsed.table, candidate)
+    ends = tells_of_the_end(candidate) or is_order(findings.parsed.table, candidate)
     return not ends and candidate.role is not Role.PROPAGATED
 
 
-def _told_then(found: Findings, candidate: Candidate, suspects: Collection[str]) -> Candidate | None:
+def _told_then(findings: Findings, candidate: Candidate, suspects: Collection[str]) -> Candidate | None:
     """The candidate with what suspects said from then on, if no other node said it then; else None.
 
     Without suspects all of it, if most nodes began to say it then.
     """
-    table, rows = found.parsed.table, candidate.rows
-    moment = _since_then(found, candidate)
+    table, rows = findings.parsed.table, candidate.rows
+    moment = _since_then(findings, candidate)
     names = {table.origins[voice].node for voice in np.unique(table.voice[rows[moment]]).tolist()} - {None}
     if not moment.any() or not suspects:
-        most = bool(moment.all()) and len(names) > max(1, len(found.nodes) * MAJORITY)
+        most = bool(moment.all()) and len(names) > max(1, len(findings.nodes) * MAJORITY)
         return _as_root(candidate) if most and not suspects else None
     if not names or not names <= set(suspects):
         return None
@@ -69,16 +71,16 @@ def _told_then(found: Findings, candidate: Candidate, suspects: Collection[str])
     return _as_root(replace(candidate, rows=rows[moment], count=int(moment.sum()), nodes=nodes, ranks=ranks))
 
 
-def _since_then(found: Findings, candidate: Candidate) -> NDArray[np.bool_]:
+def _since_then(findings: Findings, candidate: Candidate) -> NDArray[np.bool_]:
     """Which rows came since shortly before the moment, of an event that began near it; of an unknown moment any row.
 
     What does not slow a machine down tells nothing of a job that was slow from its start.
     """
-    ending, times = found.ending, found.parsed.table.time[candidate.rows]
-    onset = onset_of_slowdown(found.parsed, ending)  # of a job that was slow before it hung, when that began
+    ending, times = findings.ending, findings.parsed.table.time[candidate.rows]
+    onset = onset_of_slowdown(findings.parsed, ending)  # of a job that was slow before it hung, when that began
     onset = ending.progressed if onset is None and ending.hung else onset
     if onset is None:
-        tells = candidate.fact.kind == Kind.SLOW_MACHINE or (not held_up(found) and candidate.fact.strength >= SURE)
+        tells = candidate.fact.kind == Kind.SLOW_MACHINE or (not held_up(findings) and candidate.fact.strength >= SURE)
         return np.full(len(times), tells and candidate.fact.known)
     since = (times != NO_TIME) & (times >= onset - BEFORE)
     began = bool(since.any()) and (ending.hung or is_near(int(times[since].min()), onset, AFTER))

@@ -29,8 +29,8 @@ def as_told(parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict) -
     )
     onset = tuple(replace(candidate, ranks=()) for candidate in verdict.onset)
     carried = tuple(replace(candidate, ranks=()) for candidate in verdict.carried)
-    told = replace(verdict, suspects=suspects, onset=onset, carried=carried)
-    return tuple(replace(candidate, ranks=()) for candidate in candidates), told
+    without_ranks = replace(verdict, suspects=suspects, onset=onset, carried=carried)
+    return tuple(replace(candidate, ranks=()) for candidate in candidates), without_ranks
 
 
 def present(

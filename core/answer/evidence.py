@@ -105,7 +105,10 @@ def iteration_evidence(
         if candidate.iteration is not None and candidate.iteration != parsed.iterations.last
     ]
     last = _last_complete(parsed, telling, ids)
-    others += [(item.score, item.iteration, _sentence(item.because), ()) for item in odd[:MAX_ODD]]
+    others += [
+        (odd_iteration.score, odd_iteration.iteration, _sentence(odd_iteration.because), ())
+        for odd_iteration in odd[:MAX_ODD]
+    ]
     if ending.slow is not None and (ending.failed is None or ending.stopped_first):
         others.append((ONSET, ending.slow.iteration, slowdown(ending.slow), ()))
     ordered = sorted((*last, *others), key=lambda entry: -entry[0])
@@ -140,8 +143,8 @@ def slowdown(slow: Slowdown) -> str:
     """A slowdown in words."""
     than = "in good jobs" if slow.than_good_jobs else "before"
     if slow.what:
-        what = f"{slow.what[0].upper()}{slow.what[1:]}"
-        return f"{what} took longer each time: {duration(slow.before)} at first, {duration(slow.after)} at last."
+        work = f"{slow.what[0].upper()}{slow.what[1:]}"
+        return f"{work} took longer each time: {duration(slow.before)} at first, {duration(slow.after)} at last."
     return (
         f"A step took {duration(slow.after)} from iteration {slow.iteration} on, until the end; "
         f"{duration(slow.before)} {than}."

@@ -32,72 +32,72 @@ _ORDERS = (Role.ROOT, Role.TEARDOWN)
 _OF_A_STEP = frozenset({"own part", "lag"})  # channels of numbers that stand in the lines that count iterations
 
 
-def with_finding_lines(found: Findings, verdict: Verdict) -> Verdict:
+def with_finding_lines(findings: Findings, verdict: Verdict) -> Verdict:
     """The verdict, with the lines that carry it where no trace of what broke does."""
-    if (stop := _first_of_stop(found, verdict)) is not None:
+    if (stop := _first_of_stop(findings, verdict)) is not None:
         carried: Candidate | None = stop
     elif verdict.scope is Scope.NONE:
         return verdict
-    elif is_by_numbers(found):
-        carried = _of_number(found)
+    elif is_by_numbers(findings):
+        carried = _of_number(findings)
     else:
-        carried = _of_suspect(found, verdict.suspects[0]) if verdict.suspects else None
+        carried = _of_suspect(findings, verdict.suspects[0]) if verdict.suspects else None
     return verdict if carried is None else replace(verdict, carried=(carried,))
 
 
-def _first_of_stop(found: Findings, verdict: Verdict) -> Candidate | None:
+def _first_of_stop(findings: Findings, verdict: Verdict) -> Candidate | None:
     """What told first of a stop from outside, of a job of which nothing else is told: the order, then who was told.
 
     Tracebacks are how a process left, after it was told.
     """
-    table, shown = found.parsed.table, telling_roots(found.candidates) or verdict.stop
-    if verdict.suspects or held_up(found) or not shown or not all(map(is_stop, shown)):
+    table, shown = findings.parsed.table, telling_roots(findings.candidates) or verdict.stop
+    if verdict.suspects or held_up(findings) or not shown or not all(map(is_stop, shown)):
         return None
     times: dict[int, int] = {}
-    for order in found.candidates:
+    for order in findings.candidates:
         timed = order.rows[table.timed[order.rows]]  # srun has no clock: when it spoke, the line above does not tell
         if is_stop(order) and order.role in _ORDERS and not table.templates[order.event].block and len(timed):
             times[order.event] = int(table.time[timed].min())
     if not times:
         return None
     at_once = min(times.values()) + int(AT_ONCE * SECOND)  # the buffers of one moment mix
-    early = [order for order in found.candidates if times.get(order.event, at_once + 1) <= at_once]
+    early = [order for order in findings.candidates if times.get(order.event, at_once + 1) <= at_once]
     first = min(early, key=lambda order: (not order.fact.stop, times[order.event], int(order.rows.min())))
     return first.with_role(Role.ROOT, "the first sign of the stop")
 
 
-def is_by_numbers(found: Findings) -> bool:
+def is_by_numbers(findings: Findings) -> bool:
     """Whether a number that is none any more leads, and nothing that is known broke."""
-    return found.broken is not None and not any(root.fact.known and not is_stop(root) for root in found.roots)
+    return findings.broken is not None and not any(root.fact.known and not is_stop(root) for root in findings.roots)
 
 
-def _of_number(found: Findings) -> Candidate | None:
+def _of_number(findings: Findings) -> Candidate | None:
     """The first line that tells that a number is none."""
-    broken = found.broken
+    broken = findings.broken
     if broken is None:
         return None
     because = f"{broken.name} is nan from here on, until the last line that tells it."
-    return _ordinary(found.parsed, np.array([broken.row], np.intp), because)
+    return _ordinary(findings.parsed, np.array([broken.row], np.intp), because)
 
 
-def _of_suspect(found: Findings, suspect: Suspicion) -> Candidate | None:
+def _of_suspect(findings: Findings, suspect: Suspicion) -> Candidate | None:
     """The lines by which the first suspect stands apart; none where it says itself what broke, or a known fact does."""
-    broke = [root for root in found.roots if not is_stop(root)]
+    broke = [root for root in findings.roots if not is_stop(root)]
     if any(root.fact.known or suspect.node in root.nodes for root in broke):
         return None
     sign = suspect.signs[0]
-    return _ordinary(found.parsed, _rows(found, sign), sign.because)
+    return _ordinary(findings.parsed, _rows(findings, sign), sign.because)
 
 
-def _rows(found: Findings, sign: Sign) -> NDArray[np.intp]:
+def _rows(findings: Findings, sign: Sign) -> NDArray[np.intp]:
     """Rows of the event table in which a sign shows."""
-    table = found.parsed.table
+    table = findings.parsed.table
     if sign.rows:
         return _own(table, np.array(sign.rows, np.intp), sign.node)
     if sign.channel in _OF_A_STEP:
-        return _steps(found, sign)
+        return _steps(findings, sign)
     if sign.channel == "gauge" and sign.event is not None:
-        since = onset_of(found.parsed, found.ending)
+        since = onset_of(findings.parsed, findings.ending)
         rows = _own(table, table.rows_of([sign.event])[sign.event], sign.node)
         return rows[table.time[rows] > since] if since is not None else rows
     return np.zeros(0, np.intp)
@@ -109,17 +109,17 @@ def _own(table: EventTable, rows: NDArray[np.intp], node: str) -> NDArray[np.int
     return mine if len(mine) else rows
 
 
-def _steps(found: Findings, sign: Sign) -> NDArray[np.intp]:
+def _steps(findings: Findings, sign: Sign) -> NDArray[np.intp]:
     """Lines of the ranks of a sign that count the first iterations since it holds."""
-    iterations, slow = found.parsed.iterations, found.ending.slow or found.ending.drift
+    iterations, slow = findings.parsed.iterations, findings.ending.slow or findings.ending.drift
     since = sign.iteration if sign.iteration is not None else slow.iteration if slow is not None else None
     if since is None:
         return np.zeros(0, np.intp)
-    table = found.parsed.table
+    table = findings.parsed.table
     own = np.isin(table.rank_of_voice[iterations.voices], sign.ranks)
     if own.any():
         return iterations.marks[own & (iterations.numbers >= since)]
-    beside = find_beside(table, found.parsed.files, iterations, MOST_ROWS)  # as core.course.timings reads them
+    beside = find_beside(table, findings.parsed.files, iterations, MOST_ROWS)  # as core.course.timings reads them
     return beside.rows[np.isin(beside.ranks, sign.ranks) & (beside.numbers >= since)]
 
 

@@ -115,17 +115,17 @@ class Findings:
         return f", after iteration {last}" if last is not None else ""
 
 
-def is_troubled(found: Findings) -> bool:
+def is_troubled(findings: Findings) -> bool:
     """Whether anything but guesses and clearing up speaks of a failure."""
     return any(
         candidate.role in (Role.ROOT, Role.PROPAGATED) and (candidate.fact.known or candidate.score >= SUPPORTED)
-        for candidate in found.candidates
+        for candidate in findings.candidates
     )
 
 
-def broke(found: Findings) -> bool:
+def broke(findings: Findings) -> bool:
     """Whether anything but a stop from outside left a direct trace."""
-    return any(not is_stop(root) for root in found.roots)
+    return any(not is_stop(root) for root in findings.roots)
 
 
 def is_stop(candidate: Candidate) -> bool:
@@ -133,53 +133,53 @@ def is_stop(candidate: Candidate) -> bool:
     return candidate.fact.stop or candidate.fact.told_to_stop or candidate.fact.asks_to_stop
 
 
-def held_up(found: Findings) -> bool:
+def held_up(findings: Findings) -> bool:
     """Whether the job hung or was slow, and nothing else broke."""
-    return (found.ending.hung or found.ending.slow is not None) and not broke(found)
+    return (findings.ending.hung or findings.ending.slow is not None) and not broke(findings)
 
 
-def may_have_hung(found: Findings) -> bool:
+def may_have_hung(findings: Findings) -> bool:
     """Whether no clock tells if a job that was stopped had made progress until then."""
-    ending = found.ending
-    stopped = ending.stopped_first or found.parsed.job.status is Status.CANCELLED
-    return (ending.allowed is None or ending.pausing or ending.vague) and stopped and not broke(found)
+    ending = findings.ending
+    stopped = ending.stopped_first or findings.parsed.job.status is Status.CANCELLED
+    return (ending.allowed is None or ending.pausing or ending.vague) and stopped and not broke(findings)
 
 
-def leading_stop(found: Findings) -> Candidate | None:
+def leading_stop(findings: Findings) -> Candidate | None:
     """The stop from outside that leads, or that only other words of the same stop precede."""
-    roots = found.roots
+    roots = findings.roots
     return next((root for place, root in enumerate(roots) if root.fact.stop and all(map(is_stop, roots[:place]))), None)
 
 
-def was_well(found: Findings) -> bool:
+def was_well(findings: Findings) -> bool:
     """Whether a stop that is never a fault, and that somebody else's machine decided, ended the job."""
-    stop = leading_stop(found)
+    stop = leading_stop(findings)
     return stop is not None and stop.fact.kind == Kind.PREEMPTION
 
 
-def apart_by_numbers(found: Findings) -> bool:
+def apart_by_numbers(findings: Findings) -> bool:
     """Whether its numbers tell one node from all others, at whatever pace: they waited for it, or it left them."""
-    first = next(iter(found.suspicions), None)
+    first = next(iter(findings.suspicions), None)
     if first is None or first.score < SUPPORTED:
         return False
     agreed = any(sign.channel == "series" and sign.weight > SUPPORTED for sign in first.signs)  # of several numbers
     return agreed or any(sign.channel in _TOLD_APART for sign in first.signs)
 
 
-def same_ground(one: Suspicion, other: Suspicion) -> bool:
+def same_ground(first: Suspicion, second: Suspicion) -> bool:
     """Whether the same kind of evidence leads both: only then two nodes are accused together."""
-    return one.signs[0].channel == other.signs[0].channel and one.signs[0].event == other.signs[0].event
+    return first.signs[0].channel == second.signs[0].channel and first.signs[0].event == second.signs[0].event
 
 
-def alike_on_most(found: Findings) -> Sequence[Suspicion]:
+def alike_on_most(findings: Findings) -> Sequence[Suspicion]:
     """The suspects for one kind of evidence, if they are most of the nodes, some ranks on each; else none."""
-    top = next(iter(found.suspicions), None)
+    top = next(iter(findings.suspicions), None)
     alike = [
         other
-        for other in found.suspicions
+        for other in findings.suspicions
         if top is not None and other.score >= RIVAL * top.score and same_ground(top, other)
     ]
-    return alike if len(alike) >= MAX_SUSPECTS and len(alike) > len(found.nodes) * MAJORITY else ()
+    return alike if len(alike) >= MAX_SUSPECTS and len(alike) > len(findings.nodes) * MAJORITY else ()
 
 
 def course_of(ending: Ending) -> str:
@@ -199,9 +199,9 @@ def onset_of(ending: Ending) -> int:
     return ending.slow.iteration if ending.slow else 0
 
 
-def compared(found: Findings, support: Support, ours: Collection[str]) -> Support:
+def compared(findings: Findings, support: Support, ours: Collection[str]) -> Support:
     """The support of an answer that names these nodes, after the paper's comparison was asked for its opinion."""
-    outlier = found.outlier()
+    outlier = findings.outlier()
     return replace(support, outlier=outlier) if outlier not in ours else support
 
 

@@ -87,24 +87,25 @@ def of_event(parsed: Parsed, event: str) -> LookResult:
     )
 
 
-def compare(parsed: Parsed, one: str, other: str) -> LookResult:
+def compare(parsed: Parsed, first_node: str, second_node: str) -> LookResult:
     """Two nodes beside each other: how much, until when, how far, and what only one of them says."""
     table = parsed.table
-    missing = [node for node in (one, other) if node not in table.nodes]
+    missing = [node for node in (first_node, second_node) if node not in table.nodes]
     if missing:
         return LookResult(f"No log names {' or '.join(missing)}.")
-    spoke = [rows_of_node(table, node) for node in (one, other)]
+    spoke = [rows_of_node(table, node) for node in (first_node, second_node)]
     rows = [of[table.head[of]] for of in spoke]
     events = [set(table.event[of].tolist()) for of in rows]
     sentences = [
         f"{node} wrote {len(of)} messages, {span(table, of)}{_progress(parsed, of)}."
-        for node, of in zip((one, other), rows, strict=True)
+        for node, of in zip((first_node, second_node), rows, strict=True)
     ]
+    first_alone, second_alone = events[0] - events[1], events[1] - events[0]
     sentences.append(
-        f"{_times(len(events[0] - events[1]), 'event')} only on {one}, {len(events[1] - events[0])} only on {other}."
+        f"{_times(len(first_alone), 'event')} only on {first_node}, {len(second_alone)} only on {second_node}."
     )
     chosen: list[int] = []
-    for of, alone in zip(rows, (events[0] - events[1], events[1] - events[0]), strict=True):
+    for of, alone in zip(rows, (first_alone, second_alone), strict=True):
         only = of[np.isin(table.event[of], sorted(alone))]
         _, first = np.unique(table.event[only], return_index=True)
         firsts = only[np.sort(first)]
@@ -117,12 +118,12 @@ def last_words(parsed: Parsed, rows: NDArray[np.intp], name: str) -> LookResult:
     rows = rows[parsed.table.head[rows]]
     if not len(rows):
         return LookResult(f"No log names {name}.")
-    found = found_rows(parsed, "", by_time(parsed.table, rows)[::-1][:MAX_LINES].tolist())
-    filled = [at for at, line in enumerate(found.lines) if line.text.strip()]
+    messages = found_rows(parsed, "", by_time(parsed.table, rows)[::-1][:MAX_LINES].tolist())
+    filled = [at for at, line in enumerate(messages.lines) if line.text.strip()]
     columns = (
-        tuple(found.lines[at] for at in filled),
-        tuple(found.who[at] for at in filled),
-        tuple(found.clock[at] for at in filled),
+        tuple(messages.lines[at] for at in filled),
+        tuple(messages.who[at] for at in filled),
+        tuple(messages.clock[at] for at in filled),
     )
     return LookResult("", *columns, total=len(rows))
 

@@ -33,90 +33,92 @@ _CHOSEN = frozenset({Kind.PORT_IN_USE})  # by the job's settings: another one th
 _IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
 
 
-def of_nodes(found: Findings) -> Verdict | None:
+def of_nodes(findings: Findings) -> Verdict | None:
     """Few nodes to which the most telling evidence points, or which held up a job that hung or was slow."""
-    roots = found.roots
-    gave_up = _gave_up(found)
-    lenient = gave_up or held_up(found) or may_have_hung(found) or _left_open(found) or _met_in_vain(found)
+    roots = findings.roots
+    gave_up = _gave_up(findings)
+    lenient = gave_up or held_up(findings) or may_have_hung(findings) or _left_open(findings) or _met_in_vain(findings)
     level = HELD_UP if lenient else SUPPORTED
-    accused = _accused(() if gave_up else roots, found.suspicions, found.nodes, level)
-    if accused and _parted(found, accused[0]):
+    accused = _accused(() if gave_up else roots, findings.suspicions, findings.nodes, level)
+    if accused and _parted(findings, accused[0]):
         return None  # who waits elsewhere than the others is not stuck: the program let them part
-    if not accused or MIN_VOICES <= len(found.nodes) <= len(accused) or alike_on_most(found):
+    if not accused or MIN_VOICES <= len(findings.nodes) <= len(accused) or alike_on_most(findings):
         return None  # all of them, or most: nobody is special
     names, first = together([suspicion.node for suspicion in accused]), accused[0]
     broke = [root for root in roots if root.fact.says and not root.fact.stop and _is_of(root, first)]
     root = next((root for root in broke if not _is_guess(root) or _named_by(root, first)), None)
     text = what_broke(root) if root else "it went silent while the others waited for it"
-    if root is None or root.fact.blame is Blame.NOBODY or not is_local(root, found.nodes):  # what the others suffer
+    if root is None or root.fact.blame is Blame.NOBODY or not is_local(root, findings.nodes):  # what the others suffer
         text = first.signs[0].says or text
     support = Support(
         first.score,
         grounds_of(first.signs),
-        found.voices,
-        rivals(accused, found.suspicions),
-        completed=found.completed,
+        findings.voices,
+        rivals(accused, findings.suspicions),
+        completed=findings.completed,
         of_program=root is not None and root.fact.kind in OF_THE_PROGRAM | _CHOSEN,
     )
-    support = compared(found, support, {suspicion.node for suspicion in accused})
+    support = compared(findings, support, {suspicion.node for suspicion in accused})
     look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."
     check = root.fact.check if root else first.signs[0].check or look
-    course = (course_of(found.ending),) if held_up(found) else ()
+    course = (course_of(findings.ending),) if held_up(findings) else ()
     since = first.signs[0].iteration
-    when = f", from iteration {since} on" if root is None and since is not None else _when(found)
+    when = f", from iteration {since} on" if root is None and since is not None else _when(findings)
     headline = f"Look at {names}: {text}{when}."
     why = (*(sign.because for sign in first.signs), *course, *second_opinion(support))
     return Verdict(Scope.NODE, confidence(support), headline, why, tuple(accused), (check,))
 
 
-def _parted(found: Findings, first: Suspicion) -> bool:
+def _parted(findings: Findings, first: Suspicion) -> bool:
     """Whether the program let ranks part, and nothing but what a node did not say points to it."""
-    silent = found.mismatch is not None and all(sign.channel in _IMPLICIT | {"silence"} for sign in first.signs)
-    return silent or (bool(found.crossed) and _only_implicit(first))
+    silent = findings.mismatch is not None and all(sign.channel in _IMPLICIT | {"silence"} for sign in first.signs)
+    return silent or (bool(findings.crossed) and _only_implicit(first))
 
 
 def _is_of(root: Candidate, suspicion: Suspicion) -> bool:
     return suspicion.node in root.nodes or any(sign.event == root.event for sign in suspicion.signs)
 
 
-def _gave_up(found: Findings) -> bool:
+def _gave_up(findings: Findings) -> bool:
     """Whether all that broke was said in words that nobody knows, when a job had long stood still: who waited gave up.
 
     By others than the first suspect: what it says itself is what broke there.
     """
-    roots = [root for root in found.roots if not is_stop(root)]
-    if not roots or not found.ending.hung or not found.suspicions or any(root.fact.known for root in roots):
+    roots = [root for root in findings.roots if not is_stop(root)]
+    if not roots or not findings.ending.hung or not findings.suspicions or any(root.fact.known for root in roots):
         return False
-    return all(found.suspicions[0].node not in root.nodes for root in roots if not _is_guess(root))
+    return all(findings.suspicions[0].node not in root.nodes for root in roots if not _is_guess(root))
 
 
-def _left_open(found: Findings) -> bool:
+def _left_open(findings: Findings) -> bool:
     """Whether the logs stop while few ranks lack what the others said or ended otherwise, and nothing tells what broke.
 
     Of a job that failed, or of which nobody tells how it ended.
     """
-    untold = found.parsed.job.status in (Status.FAILED, Status.RUNNING, Status.UNKNOWN) and not found.ending.ordered
-    signs = [sign for suspicion in found.suspicions for sign in suspicion.signs]
+    untold = (
+        findings.parsed.job.status in (Status.FAILED, Status.RUNNING, Status.UNKNOWN) and not findings.ending.ordered
+    )
+    signs = [sign for suspicion in findings.suspicions for sign in suspicion.signs]
     odd = any(sign.channel == "lacks" or (sign.channel == "exit" and sign.weight >= HELD_UP) for sign in signs)
-    return untold and not found.roots and odd
+    return untold and not findings.roots and odd
 
 
-def _met_in_vain(found: Findings) -> bool:
+def _met_in_vain(findings: Findings) -> bool:
     """Whether processes waited to meet, and few lack what all others said until then: for those they waited."""
-    roots = [root for root in found.roots if not (is_stop(root) or _is_guess(root))]
-    if not roots or roots[0].fact.kind not in _MEETING or not found.suspicions:
+    roots = [root for root in findings.roots if not (is_stop(root) or _is_guess(root))]
+    if not roots or roots[0].fact.kind not in _MEETING or not findings.suspicions:
         return False
-    return any(sign.channel == "lacks" for sign in found.suspicions[0].signs)
+    return any(sign.channel == "lacks" for sign in findings.suspicions[0].signs)
 
 
-def _when(found: Findings) -> str:
+def _when(findings: Findings) -> str:
     """Where in its course the job failed, and that it hung or was slow, if it did."""
-    ending = found.ending
-    if not held_up(found):
-        return found.place
+    ending = findings.ending
+    if not held_up(findings):
+        return findings.place
     if ending.slow is not None and not ending.hung:
         return f"; the job was slow from iteration {ending.slow.iteration} on"
-    return f"; the job hung{found.place}"
+    return f"; the job hung{findings.place}"
 
 
 def _accused(
@@ -137,14 +139,14 @@ def _accused(
     if waits and not _named_by(roots[0], suspicions[0]):
         return ()  # who reports that somebody is missing is not the one who is
     top = suspicions[0]
-    rest = [
+    as_likely = [
         other
         for place, other in enumerate(suspicions[1:], start=1)
         if (place < MAX_SUSPECTS or other.node in top.signs[0].group)
         and other.score >= RIVAL * top.score
         and same_ground(top, other)
     ]
-    return (top, *rest)
+    return (top, *as_likely)
 
 
 def _concerns_all(root: Candidate) -> bool:

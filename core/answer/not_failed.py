@@ -37,166 +37,174 @@ _UNTIMED = "Lines that count iterations have no time, so a hang before the stop 
 _UNDATED = "Nobody tells when it was stopped, so a hang before that would not show."
 
 
-def completed(found: Findings) -> Verdict | None:
+def completed(findings: Findings) -> Verdict | None:
     """A job that completed, by its status, or where nobody tells one by its logs; a crash in the log is believed.
 
     Never established: that it ended says nothing of what its logs do not tell, such as weights that are wrong.
     """
-    status, iterations = found.parsed.job.status, found.parsed.iterations
+    status, iterations = findings.parsed.job.status, findings.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
-    if apart_by_numbers(found) or _lost(found) or found.ending.slow is not None:
+    if apart_by_numbers(findings) or _lost(findings) or findings.ending.slow is not None:
         return None  # it reached its end without somebody, or took far longer than it needed
-    if status is Status.COMPLETED and (at_end or not _crashed(found)):
+    if status is Status.COMPLETED and (at_end or not _crashed(findings)):
         lost = [
-            f"a process on {item.node} was ended by {item.signal}, and started again" for item in _started_again(found)
+            f"a process on {process.node} was ended by {process.signal}, and started again"
+            for process in _started_again(findings)
         ]
         headline = f"The job completed; {f'on the way {lost[0]}' if lost else 'nothing to diagnose'}."
-        because = ("job.json says COMPLETED.", *(f"{text[0].upper()}{text[1:]}." for text in lost), *_outside(found))
+        because = ("job.json says COMPLETED.", *(f"{text[0].upper()}{text[1:]}." for text in lost), *_outside(findings))
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, because, (), ())
-    if status is Status.UNKNOWN and at_end and not is_troubled(found):
+    if status is Status.UNKNOWN and at_end and not is_troubled(findings):
         headline = f"The run reached its end, iteration {iterations.last} of {iterations.total}; nothing to diagnose."
         why = "All planned iterations are complete, and no line speaks of a fault."
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, (why,), (), ())
-    if status is Status.UNKNOWN and says_done(found.parsed.table, iterations) and not is_troubled(found):
+    if status is Status.UNKNOWN and says_done(findings.parsed.table, iterations) and not is_troubled(findings):
         headline = f"The run says that it is done, after iteration {iterations.last}; nothing to diagnose."
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("No line speaks of a fault.",), (), ())
     return None
 
 
-def _lost(found: Findings) -> bool:
+def _lost(findings: Findings) -> bool:
     """Whether processes of a node were killed on the way."""
-    return any(sign.channel == "lost" for suspicion in found.suspicions for sign in suspicion.signs)
+    return any(sign.channel == "lost" for suspicion in findings.suspicions for sign in suspicion.signs)
 
 
-def _started_again(found: Findings) -> list[Lost]:
+def _started_again(findings: Findings) -> list[Lost]:
     """Whose processes were lost on the way; the others are told as what is wrong."""
-    homes = ranks_of_nodes(found.parsed.table, found.parsed.job.manifest.node_ranks)
-    return find_lost(found.parsed, found.exits, {rank: node for node, ranks in homes.items() for rank in ranks})
+    homes = ranks_of_nodes(findings.parsed.table, findings.parsed.job.manifest.node_ranks)
+    return find_lost(findings.parsed, findings.exits, {rank: node for node, ranks in homes.items() for rank in ranks})
 
 
-def _crashed(found: Findings) -> bool:
+def _crashed(findings: Findings) -> bool:
     """Whether a rank raised what nothing followed, and its launcher reports that it failed."""
-    templates = found.parsed.table.templates
-    raised = [root for root in found.roots if templates[root.event].block and root.ranks and root.score >= SUPPORTED]
-    reported = any(ending.code not in (None, 0) for ending in found.exits.of_rank.values())
-    planned = found.parsed.iterations.total is not None
+    templates = findings.parsed.table.templates
+    raised = [root for root in findings.roots if templates[root.event].block and root.ranks and root.score >= SUPPORTED]
+    reported = any(ending.code not in (None, 0) for ending in findings.exits.of_rank.values())
+    planned = findings.parsed.iterations.total is not None
     return bool(raised) and (reported or planned)
 
 
-def stopped(found: Findings) -> Verdict | None:
+def stopped(findings: Findings) -> Verdict | None:
     """A stop from outside that came before any sign of a failure, of a job that made progress until then."""
-    root, ending = leading_stop(found), found.ending
-    if root is None or ending.hung or ending.slow or _stood_out(found) or apart_by_numbers(found) or found.alarm:
+    root, ending = leading_stop(findings), findings.ending
+    if (
+        root is None
+        or ending.hung
+        or ending.slow
+        or _stood_out(findings)
+        or apart_by_numbers(findings)
+        or findings.alarm
+    ):
         return None
-    if (ending.allowed is None or ending.vague or ending.undated or ending.flagging) and not was_well(found):
-        return _undated(root, found)
+    if (ending.allowed is None or ending.vague or ending.undated or ending.flagging) and not was_well(findings):
+        return _undated(root, findings)
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
-    outside = _outside(found)
+    outside = _outside(findings)
     grounds = {Ground.STATUS} | ({Ground.PROGRESS} if ending.at_pace and not (ending.pausing or outside) else set())
     steady = _steady(ending) if ending.steady else "Whether it made progress until then, no line with a clock tells."
     score = root.score if ending.steady else min(root.score, SUPPORTED - 0.01)
     return Verdict(
         Scope.NONE,
         confidence(Support(score, frozenset(grounds), 2)),
-        f"Not a fault: {root.fact.says}{where}{found.place}.",
+        f"Not a fault: {root.fact.says}{where}{findings.place}.",
         (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", steady, *outside),
-        _taken_away(root, found),
+        _taken_away(root, findings),
         (root.fact.check,),
     )
 
 
-def _outside(found: Findings) -> list[str]:
+def _outside(findings: Findings) -> list[str]:
     """Numbers of one node that are far from all others': whoever stopped the job may have done it for these."""
-    return [sign.because for suspicion in found.suspicions for sign in suspicion.signs if sign.channel == "outside"]
+    return [sign.because for suspicion in findings.suspicions for sign in suspicion.signs if sign.channel == "outside"]
 
 
-def _stood_out(found: Findings) -> bool:
+def _stood_out(findings: Findings) -> bool:
     """Whether one node is suspicious, of a job of which no clock tells if it made progress."""
-    first = next(iter(found.suspicions), None)
-    level = HELD_UP if may_have_hung(found) and not was_well(found) else SUPPORTED
-    undated = found.ending.allowed is None or found.ending.vague or found.ending.undated
+    first = next(iter(findings.suspicions), None)
+    level = HELD_UP if may_have_hung(findings) and not was_well(findings) else SUPPORTED
+    undated = findings.ending.allowed is None or findings.ending.vague or findings.ending.undated
     return undated and first is not None and first.score >= level
 
 
-def _undated(root: Candidate, found: Findings) -> Verdict:
+def _undated(root: Candidate, findings: Findings) -> Verdict:
     """A stop of a job of which nobody knows whether it made progress at its pace until then."""
-    slowed = found.ending.flagging
+    slowed = findings.ending.flagging
     but = "its last steps took far longer" if slowed else "no clock tells whether it still made progress"
     return Verdict(
         Scope.JOB,
         Confidence.WEAK,
-        f"{root.fact.says[0].upper()}{root.fact.says[1:]}{found.place}; {but}.",
-        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", _unknown(found.ending)),
+        f"{root.fact.says[0].upper()}{root.fact.says[1:]}{findings.place}; {but}.",
+        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", _unknown(findings.ending)),
         (),
         (root.fact.check, COLLECT),
     )
 
 
-def _taken_away(root: Candidate, found: Findings) -> tuple[Suspicion, ...]:
+def _taken_away(root: Candidate, findings: Findings) -> tuple[Suspicion, ...]:
     """The nodes that the platform took away while the others went on: where to look, though nothing is broken there."""
-    if root.fact.kind != Kind.PREEMPTION or not is_local(root, found.nodes):
+    if root.fact.kind != Kind.PREEMPTION or not is_local(root, findings.nodes):
         return ()
     missed = [
         suspicion
-        for suspicion in found.suspicions
+        for suspicion in findings.suspicions
         if any(sign.channel in ("peers", "silence") for sign in suspicion.signs)
     ]
     return tuple(suspicion for suspicion in missed if suspicion.node in root.nodes)[:MAX_SUSPECTS]
 
 
-def stopped_unsaid(found: Findings) -> Verdict | None:
+def stopped_unsaid(findings: Findings) -> Verdict | None:
     """A job that was cancelled, or whose processes were all told to end, at its pace: stopped, whoever did it."""
-    ending = found.ending
-    cancelled = found.parsed.job.status is Status.CANCELLED
-    told_nodes = {node for candidate in found.candidates if candidate.fact.told_to_stop for node in candidate.nodes}
-    all_told = len(told_nodes) > len(found.nodes) * MAJORITY
-    if not (cancelled or all_told) or found.alarm:
+    ending = findings.ending
+    cancelled = findings.parsed.job.status is Status.CANCELLED
+    told_nodes = {node for candidate in findings.candidates if candidate.fact.told_to_stop for node in candidate.nodes}
+    all_told = len(told_nodes) > len(findings.nodes) * MAJORITY
+    if not (cancelled or all_told) or findings.alarm:
         return None  # what metrics tell may be why somebody stopped it
-    troubled = is_troubled(found)
+    troubled = is_troubled(findings)
     after = troubled and cancelled and ending.stopped_first
-    if ending.allowed is None and ending.slow is None and not found.dumped and (after or not troubled):
-        return _stopped_at_an_unknown_pace(found, told_nodes)
+    if ending.allowed is None and ending.slow is None and not findings.dumped and (after or not troubled):
+        return _stopped_at_an_unknown_pace(findings, told_nodes)
     if not ending.steady:
         return None
     if ending.undated and not troubled:
-        return _stopped_at_an_unknown_pace(found, told_nodes)
-    outside = _outside(found)
+        return _stopped_at_an_unknown_pace(findings, told_nodes)
+    outside = _outside(findings)
     sure = cancelled and ending.at_pace and not (ending.pausing or troubled or outside)
     grounds = {Ground.PROGRESS} | ({Ground.STATUS} if sure else set())
     return Verdict(
         Scope.NONE,
         confidence(Support(SUPPORTED, frozenset(grounds), 2)),
-        f"Not a fault: the job was stopped from outside{found.place}; it made progress at its pace until then.",
+        f"Not a fault: the job was stopped from outside{findings.place}; it made progress at its pace until then.",
         (_steady(ending), *(("By job.json it was stopped from outside.",) if cancelled else ()), *outside),
         (),
         ("Ask who stopped it and why; the logs show no fault before that.",),
-        _first_orders(found),
+        _first_orders(findings),
     )
 
 
-def _stopped_at_an_unknown_pace(found: Findings, told_nodes: Collection[str]) -> Verdict:
+def _stopped_at_an_unknown_pace(findings: Findings, told_nodes: Collection[str]) -> Verdict:
     """A job that was cancelled, or told to end, of which too little is known to say whether it made progress."""
-    orders = f"{len(told_nodes)} of {len(found.nodes)} {found.unit}s were told to end." if told_nodes else ""
-    trouble = "What failed came after the order." if is_troubled(found) else "No line speaks of a fault."
-    cancelled = "By job.json it was stopped from outside." if found.parsed.job.status is Status.CANCELLED else ""
+    orders = f"{len(told_nodes)} of {len(findings.nodes)} {findings.unit}s were told to end." if told_nodes else ""
+    trouble = "What failed came after the order." if is_troubled(findings) else "No line speaks of a fault."
+    cancelled = "By job.json it was stopped from outside." if findings.parsed.job.status is Status.CANCELLED else ""
     return Verdict(
         Scope.JOB,
         Confidence.WEAK,
-        f"The job was stopped from outside{found.place}; no clock tells whether it still made progress.",
-        (*filter(None, (orders, cancelled)), _unknown(found.ending), trouble, *_outside(found)),
+        f"The job was stopped from outside{findings.place}; no clock tells whether it still made progress.",
+        (*filter(None, (orders, cancelled)), _unknown(findings.ending), trouble, *_outside(findings)),
         (),
         ("Ask who stopped it and why.", COLLECT),
-        _first_orders(found),
+        _first_orders(findings),
     )
 
 
-def _first_orders(found: Findings) -> tuple[Candidate, ...]:
+def _first_orders(findings: Findings) -> tuple[Candidate, ...]:
     """What told first that the job was to stop; what launchers ask of their processes only where nobody was told.
 
     Tracebacks are how a process left, after it was told.
     """
-    table = found.parsed.table
-    candidates = [candidate for candidate in found.candidates if not table.templates[candidate.event].block]
+    table = findings.parsed.table
+    candidates = [candidate for candidate in findings.candidates if not table.templates[candidate.event].block]
     candidates = [candidate for candidate in candidates if candidate.fact.told_to_stop]
     orders = candidates or [candidate for candidate in candidates if candidate.fact.asks_to_stop]
     began = min((first_time(table, order) for order in orders), default=NO_TIME)
@@ -207,18 +215,18 @@ def _first_orders(found: Findings) -> tuple[Candidate, ...]:
     )[:MAX_SUSPECTS]
 
 
-def ended_at_once(found: Findings) -> Verdict | None:
+def ended_at_once(findings: Findings) -> Verdict | None:
     """A job of which nobody tells how it ended, whose ranks were all at work until one moment."""
-    if found.parsed.job.status is not Status.UNKNOWN or not found.ending.steady or is_troubled(found):
+    if findings.parsed.job.status is not Status.UNKNOWN or not findings.ending.steady or is_troubled(findings):
         return None
-    last = last_words(found.parsed.table).values()
+    last = last_words(findings.parsed.table).values()
     if len(last) < MIN_VOICES or (max(last) - min(last)) / SECOND > AT_ONCE:
         return None
     return Verdict(
         Scope.NONE,
         Confidence.WEAK,
-        f"Probably not a fault: all {len(last)} {found.parsed.table.speaker}s ended at once{found.place}.",
-        (_steady(found.ending), "No log says who ended them, and none speaks of a fault."),
+        f"Probably not a fault: all {len(last)} {findings.parsed.table.speaker}s ended at once{findings.place}.",
+        (_steady(findings.ending), "No log says who ended them, and none speaks of a fault."),
         (),
         ("Ask who stopped it: the scheduler's accounting tells, and the kernel's log if it was out of memory.",),
     )

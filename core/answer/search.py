@@ -39,15 +39,15 @@ def search(
     typed = [parts for word in words if (parts := _parts(word))]
     if not typed:
         return LookResult("There is nothing to search for.")
-    what = " and ".join(f"“{word}”" for word in words)
+    searched_for = " and ".join(f"“{word}”" for word in words)
     longest = max((piece for parts in typed for part in parts for piece in part), key=len).encode().lower()
     patterns = [_as_word(parts) if whole else _as_typed(parts) for parts in typed]
-    found = seek(parsed, patterns, what, node=node, rank=rank, most=most, words=(longest,))
-    if node is None or rank is not None or found.lines:
-        return found
+    by_node = seek(parsed, patterns, searched_for, node=node, rank=rank, most=most, words=(longest,))
+    if node is None or rank is not None or by_node.lines:
+        return by_node
     named = re.compile(rb"(?<![\w.-])" + re.escape(node.partition(".")[0].encode()) + rb"(?![\w-])", re.IGNORECASE)
-    by_others = seek(parsed, [*patterns, named], f"{what} and names {node}", most=most, words=(longest,))
-    return by_others if by_others.lines else found
+    by_others = seek(parsed, [*patterns, named], f"{searched_for} and names {node}", most=most, words=(longest,))
+    return by_others if by_others.lines else by_node
 
 
 _GAP = re.compile(r"\.{3,}|…")
@@ -76,7 +76,7 @@ def _as_word(parts: Sequence[Sequence[str]]) -> re.Pattern[bytes]:
 def seek(
     parsed: Parsed,
     patterns: Sequence[re.Pattern[bytes]],
-    what: str,
+    searched_for: str,
     *,
     node: str | None = None,
     rank: int | None = None,
@@ -91,13 +91,13 @@ def seek(
         words: as for ``matching``.
     """
     kept, whole = matching(parsed, patterns, node=node, rank=rank, most=most, words=words)
-    return tell(parsed, kept, what, node=node, rank=rank, latest=latest, searched=None if whole else most)
+    return tell(parsed, kept, searched_for, node=node, rank=rank, latest=latest, searched=None if whole else most)
 
 
 def tell(
     parsed: Parsed,
     rows: Sequence[int],
-    what: str,
+    searched_for: str,
     *,
     node: str | None = None,
     rank: int | None = None,
@@ -109,15 +109,17 @@ def tell(
     where = f" of {node}" if node else f" of rank {rank}" if rank is not None else ""
     more = "" if searched is None else f" Only the first {searched >> 20:,} MiB were searched."
     if not kept:
-        return LookResult(f"No line{where} holds {what}.{more}")
+        return LookResult(f"No line{where} holds {searched_for}.{more}")
     often = Counter(table.event[kept].tolist())
     if latest:
         kept.sort(key=lambda row: (-int(table.time[row]), -row))
     else:
         kept.sort(key=lambda row: (often[int(table.event[row])], int(table.time[row]), row))
     plural = "line holds" if len(kept) == 1 else "lines hold"
-    found = found_rows(parsed, f"{len(kept):,} {plural} {what}{where}, {span(table, np.array(kept))}.{more}", kept)
-    return replace(found, total=len(kept))
+    hits = found_rows(
+        parsed, f"{len(kept):,} {plural} {searched_for}{where}, {span(table, np.array(kept))}.{more}", kept
+    )
+    return replace(hits, total=len(kept))
 
 
 def matching(
@@ -154,18 +156,18 @@ def _grep(
 ) -> tuple[list[int], int]:
     """Numbers of the lines that hold all patterns, and the bytes that were read."""
     hits: list[int] = []
-    number, read, rest = 1, 0, b""
+    number, read, unfinished = 1, 0, b""
     try:
         with file.open() as stream:
             while read < most and len(hits) < _WINDOW and (block := stream.read(_BLOCK)):
                 read += len(block)
-                whole, newline, rest = (rest + block).rpartition(b"\n")
+                lines, newline, unfinished = (unfinished + block).rpartition(b"\n")
                 if newline:
-                    hits += _hits(whole, patterns, number, words)
-                    number += whole.count(b"\n") + 1
+                    hits += _hits(lines, patterns, number, words)
+                    number += lines.count(b"\n") + 1
     except UnreadableLog:
         pass  # the diagnosis has told of it
-    return [*hits, *_hits(rest, patterns, number, words)], read
+    return [*hits, *_hits(unfinished, patterns, number, words)], read
 
 
 def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int, words: Sequence[bytes]) -> list[int]:

@@ -17,61 +17,61 @@ _RECOMPUTE = "Run a step again from the last good checkpoint with the same data,
 _CHECKS = {Says.STANDS: COLLECT, Says.PACE: _PROFILE}
 
 
-def dumped(found: Findings) -> Verdict | None:
+def dumped(findings: Findings) -> Verdict | None:
     """A job without a clock of which somebody collected stacks, as is done with one that hangs; nobody stands apart."""
-    if not found.dumped or found.ending.allowed is not None or is_troubled(found):
+    if not findings.dumped or findings.ending.allowed is not None or is_troubled(findings):
         return None
-    ranks = max(len(found.parsed.table.ranks), found.parsed.job.manifest.world_size or len(found.nodes))
-    whole = found.dumped >= ranks >= 2
+    ranks = max(len(findings.parsed.table.ranks), findings.parsed.job.manifest.world_size or len(findings.nodes))
+    whole = findings.dumped >= ranks >= 2
     return Verdict(
         Scope.JOB if whole else Scope.UNKNOWN,
         Confidence.WEAK,
-        f"The job seems to have hung{found.place}: stacks were collected; no {found.unit} stands out in them.",
-        (f"The stacks of {found.dumped} processes were dumped; no clock tells whether they still made progress.",),
+        f"The job seems to have hung{findings.place}: stacks were collected; no {findings.unit} stands out in them.",
+        (f"The stacks of {findings.dumped} processes were dumped; no clock tells whether they still made progress.",),
         (),
         ("Compare the stacks: processes that wait in different calls wait for each other.",),
     )
 
 
-def measured(found: Findings) -> Verdict | None:
+def measured(findings: Findings) -> Verdict | None:
     """What metrics tell of the whole job where no log tells anything; they name nobody."""
-    seen = found.alarm or found.slower
+    seen = findings.alarm or findings.slower
     if seen is None:
         return None
     return Verdict(
         Scope.UNKNOWN,
         Confidence.WEAK,
-        f"By its metrics, {seen.says}{found.place}; no {found.unit} stands out.",
+        f"By its metrics, {seen.says}{findings.place}; no {findings.unit} stands out.",
         (seen.because,),
         (),
         (_CHECKS.get(seen.kind, _RECOMPUTE),),
     )
 
 
-def running(found: Findings) -> Verdict | None:
+def running(findings: Findings) -> Verdict | None:
     """A job that goes on, of which no log tells anything bad."""
-    if found.parsed.job.status is not Status.RUNNING:
+    if findings.parsed.job.status is not Status.RUNNING:
         return None
     return Verdict(
         Scope.UNKNOWN,
         Confidence.WEAK,
-        f"The job is still running{found.place}; nothing in its logs points to a failure yet.",
+        f"The job is still running{findings.place}; nothing in its logs points to a failure yet.",
         ("job.json says RUNNING.",),
         (),
         ("Ask again when it has ended, or when it no longer makes progress.",),
     )
 
 
-def unclear(found: Findings) -> Verdict:
+def unclear(findings: Findings) -> Verdict:
     """A job of which no judge has an answer, with what to look at next."""
-    seen = [candidate for candidate in found.candidates if candidate.role is Role.PROPAGATED]
+    seen = [candidate for candidate in findings.candidates if candidate.role is Role.PROPAGATED]
     if seen and seen[0].fact.kind == Kind.LAST_WORDS:
-        return _ended_with(found, seen[0])
+        return _ended_with(findings, seen[0])
     if seen:
         text = short(seen[0].quote)
         why = f"There is only what peers say of each other (\u201c{text}\u201d); no log holds a direct trace."
         check = "Find the logs of the node that the peers waited for, its kernel log, and stack dumps of all ranks."
-    elif not len(found.parsed.table):
+    elif not len(findings.parsed.table):
         why = "No log of this job holds a line that could be read."
         check = "See whether the job ever started, where it wrote its logs, and whether all of them were copied."
     else:
@@ -79,17 +79,21 @@ def unclear(found: Findings) -> Verdict:
         check = (
             "Look at what no log shows: scheduler accounting, kernel logs, metrics of the minutes around the last line."
         )
-    return Verdict(Scope.UNKNOWN, Confidence.WEAK, f"Nothing conclusive{found.place}.", (why,), (), (check,))
+    return Verdict(Scope.UNKNOWN, Confidence.WEAK, f"Nothing conclusive{findings.place}.", (why,), (), (check,))
 
 
-def _ended_with(found: Findings, late: Candidate) -> Verdict:
+def _ended_with(findings: Findings, late: Candidate) -> Verdict:
     """A job of which only words that nobody knows tell how it ended; of all nodes, they concern all of it."""
-    text, whole = short(late.quote, QUOTE), len(late.nodes) == len(found.nodes) >= MIN_VOICES
-    who = f"all {len(found.nodes)} {found.unit}s" if whole else f"{len(late.nodes)} of {len(found.nodes)} {found.unit}s"
+    text, whole = short(late.quote, QUOTE), len(late.nodes) == len(findings.nodes) >= MIN_VOICES
+    who = (
+        f"all {len(findings.nodes)} {findings.unit}s"
+        if whole
+        else f"{len(late.nodes)} of {len(findings.nodes)} {findings.unit}s"
+    )
     return Verdict(
         Scope.JOB if whole else Scope.UNKNOWN,
         Confidence.WEAK,
-        f"No {found.unit} stands out: {who} ended with \u201c{text}\u201d{found.place}.",
+        f"No {findings.unit} stands out: {who} ended with \u201c{text}\u201d{findings.place}.",
         (f"\u201c{text}\u201d was never said while the job made progress, and no log holds a direct trace.",),
         (),
         (late.fact.check,),

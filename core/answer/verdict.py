@@ -19,7 +19,7 @@ from core.answer.whole_job import (
 )
 
 
-def decide(found: Findings) -> Verdict:
+def decide(findings: Findings) -> Verdict:
     """Weigh all findings."""
     judges = (
         without_numbers,
@@ -39,4 +39,4 @@ def decide(found: Findings) -> Verdict:
         measured,
         running,
     )
-    return next((verdict for judge in judges if (verdict := judge(found)) is not None), None) or unclear(found)
+    return next((verdict for judge in judges if (verdict := judge(findings)) is not None), None) or unclear(findings)

@@ -39,15 +39,19 @@ _GO_BACK = "Restart from a checkpoint before that; look at the data and the lear
 _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE, Kind.NUMERICS})
 
 
-def without_numbers(found: Findings) -> Verdict | None:
+def without_numbers(findings: Findings) -> Verdict | None:
     """A job that went on, or completed, with a loss that is no number; where something else broke, that is told."""
-    broken = found.broken
-    if broken is None or apart_by_numbers(found) or any(not is_stop(root) and root.fact.known for root in found.roots):
+    broken = findings.broken
+    if (
+        broken is None
+        or apart_by_numbers(findings)
+        or any(not is_stop(root) and root.fact.known for root in findings.roots)
+    ):
         return None
     name, since = broken.name, f"from iteration {broken.iteration} on" if broken.iteration >= 0 else "in the end"
-    text = read_rows(found.parsed.files, found.parsed.table, [broken.row]).get(broken.row, "")
+    text = read_rows(findings.parsed.files, findings.parsed.table, [broken.row]).get(broken.row, "")
     return _nobody_is_special(
-        found,
+        findings,
         Ground.NUMBERS,
         f"{name} is nan {since}, and nothing was learned since",
         f"\u201c{short(quote(text))}\u201d, and so on until the last line that tells it.",
@@ -55,15 +59,15 @@ def without_numbers(found: Findings) -> Verdict | None:
     )
 
 
-def diverged(found: Findings) -> Verdict | None:
+def diverged(findings: Findings) -> Verdict | None:
     """A job that was stopped after its loss had turned: whoever stopped it had a reason."""
-    if found.completed or broke(found) or held_up(found) or found.suspicions:
+    if findings.completed or broke(findings) or held_up(findings) or findings.suspicions:
         return None
-    turned = find_divergence(found.parsed.iterations.series)
+    turned = find_divergence(findings.parsed.iterations.series)
     if turned is None:
         return None
     return _nobody_is_special(
-        found,
+        findings,
         Ground.NUMBERS,
         f"the loss rose again from iteration {turned.iteration} on, and stayed high",
         f"It had come down to {turned.lowest:.4g}, and ended at {turned.last:.4g}.",
@@ -71,87 +75,94 @@ def diverged(found: Findings) -> Verdict | None:
     )
 
 
-def parted(found: Findings) -> Verdict | None:
+def parted(findings: Findings) -> Verdict | None:
     """A job whose ranks wait in different collectives, without a part that is small: no node did that."""
-    mismatch = found.mismatch
+    mismatch = findings.mismatch
     if mismatch is None:
         return None
     parts = ", ".join(f"{called(ranks)} in {short(operation)}" for operation, ranks in mismatch.operations)
     where = "At the end" if mismatch.number is None else f"Under number {mismatch.number:,} of one process group"
     return _nobody_is_special(
-        found,
+        findings,
         Ground.PLACE,
-        f"ranks wait in different collectives{found.place}",
+        f"ranks wait in different collectives{findings.place}",
         f"{where}: {parts}.",
         "Look for a branch that not all ranks take: a condition on data, on the rank, or an exception.",
     )
 
 
-def leaking(found: Findings) -> Verdict | None:
+def leaking(findings: Findings) -> Verdict | None:
     """A job that did not break, and whose memory grew on most ranks until the end: it would have."""
-    leak = found.leak
-    if leak is None or len(leak.ranks) <= len(leak.others) or broke(found) or held_up(found) or found.suspicions:
+    leak = findings.leak
+    if (
+        leak is None
+        or len(leak.ranks) <= len(leak.others)
+        or broke(findings)
+        or held_up(findings)
+        or findings.suspicions
+    ):
         return None
     return _nobody_is_special(
-        found,
+        findings,
         Ground.NUMBERS,
         f"{leak.name} grew from {leak.before:.4g} to {leak.after:.4g} since iteration {leak.iteration}, and never came "
         "back",
-        f"It grew alike on {len(leak.ranks)} {found.parsed.table.speaker}s; where memory ends, the job does.",
+        f"It grew alike on {len(leak.ranks)} {findings.parsed.table.speaker}s; where memory ends, the job does.",
         "Look for what is kept from step to step: losses with their graphs, batches, a cache, metrics in a list.",
     )
 
 
-def _nobody_is_special(found: Findings, ground: Ground, what: str, because: str, check: str) -> Verdict:
+def _nobody_is_special(findings: Findings, ground: Ground, trouble: str, because: str, check: str) -> Verdict:
     """The verdict that something is the matter with the whole job, by one kind of evidence."""
-    support = Support(SUPPORTED, frozenset({ground}), found.voices)
-    headline = f"No {found.unit} is special: {what}."
+    support = Support(SUPPORTED, frozenset({ground}), findings.voices)
+    headline = f"No {findings.unit} is special: {trouble}."
     return Verdict(Scope.JOB, confidence(support), headline, (because,), (), (check,))
 
 
-def on_most_nodes(found: Findings) -> Verdict | None:
+def on_most_nodes(findings: Findings) -> Verdict | None:
     """A job of which some ranks on most nodes stand apart in the same way: their program lets them, no node does."""
-    alike = alike_on_most(found)
-    if not alike or broke(found) or not is_troubled(found):
+    alike = alike_on_most(findings)
+    if not alike or broke(findings) or not is_troubled(findings):
         return None  # of a job that nobody complains of, ranks that do other work stand apart as well
     first = alike[0].signs[0]
-    support = Support(alike[0].score, grounds_of(alike[0].signs), found.voices)
-    what = first.says or "ranks stand apart in the same way"
+    support = Support(alike[0].score, grounds_of(alike[0].signs), findings.voices)
+    trouble = first.says or "ranks stand apart in the same way"
     return Verdict(
         Scope.JOB,
         min(confidence(support), Confidence.SUPPORTED, key=_SURE.index),
-        f"No {found.unit} is special: on {len(alike)} of {len(found.nodes)} {found.unit}s {what}{found.place}.",
+        f"No {findings.unit} is special: on {len(alike)} of {len(findings.nodes)} {findings.unit}s"
+        f" {trouble}{findings.place}.",
         tuple(suspicion.signs[0].because for suspicion in alike[:MAX_SUSPECTS]),
         (),
         ("Look for what makes these ranks do less than the others: uneven shards, a condition on data or rank.",),
     )
 
 
-def stalled(found: Findings) -> Verdict | None:
+def stalled(findings: Findings) -> Verdict | None:
     """A job that hung or was slow until it was ended, and nobody stands out: never "nothing is broken"."""
-    if not held_up(found):
+    if not held_up(findings):
         return None
-    ending, roots = found.ending, found.roots
+    ending, roots = findings.ending, findings.roots
     stop = f" ({roots[0].fact.says})" if roots and roots[0].fact.stop else ""
-    heard = found.voices >= MIN_VOICES
-    iterations = found.parsed.iterations
+    heard = findings.voices >= MIN_VOICES
+    iterations = findings.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
     whole = heard or at_end or (ending.slow is not None and ending.slow.than_good_jobs and not ending.hung)
     scope = Scope.JOB if whole else Scope.UNKNOWN
     nobody = (
-        f"no {found.unit} stands out"
-        if found.voices >= MIN_VOICES
-        else f"{found.unit}s cannot be told apart in this log"
+        f"no {findings.unit} stands out"
+        if findings.voices >= MIN_VOICES
+        else f"{findings.unit}s cannot be told apart in this log"
     )
-    what = f"The job hung{found.place}" if ending.hung else _slow(ending)
-    part = slower_part(found.parsed, ending.slow) if ending.slow is not None and not ending.hung else None
+    trouble = f"The job hung{findings.place}" if ending.hung else _slow(ending)
+    part = slower_part(findings.parsed, ending.slow) if ending.slow is not None and not ending.hung else None
     why = (course_of(ending), *(_of_part(part) if part is not None else ()))
-    return Verdict(scope, Confidence.WEAK, f"{what}{stop}; {nobody}.", why, (), (COLLECT,))
+    return Verdict(scope, Confidence.WEAK, f"{trouble}{stop}; {nobody}.", why, (), (COLLECT,))
 
 
 def _of_part(part: SlowerPart) -> tuple[str, ...]:
-    said = f"{part.says[0].upper()}{part.says[1:]}"
-    return (f"{said}: {part.name} went from {duration(part.before)} to {duration(part.after)} on most of them.",)
+    sentence = f"{part.says[0].upper()}{part.says[1:]}"
+    return (f"{sentence}: {part.name} went from {duration(part.before)} to {duration(part.after)} on most of them.",)
 
 
 def _slow(ending: Ending) -> str:
@@ -161,54 +172,56 @@ def _slow(ending: Ending) -> str:
     return f"{slow.what[0].upper()}{slow.what[1:]} took longer each time, up to {duration(slow.after)}"
 
 
-def somewhere(found: Findings) -> Verdict | None:
+def somewhere(findings: Findings) -> Verdict | None:
     """A part of one machine broke, and nobody says of which."""
-    root = next(iter(found.roots), None)
-    if root is None or not root.fact.hardware or root.nodes or len(found.nodes) <= 1:
+    root = next(iter(findings.roots), None)
+    if root is None or not root.fact.hardware or root.nodes or len(findings.nodes) <= 1:
         return None
-    told = [candidate for candidate in found.candidates if candidate.role in (Role.ROOT, Role.PROPAGATED)]
-    if root.fact.kind == Kind.NETWORK_LINK and any(len(item.nodes) > len(found.nodes) * MAJORITY for item in told):
+    failures = [candidate for candidate in findings.candidates if candidate.role in (Role.ROOT, Role.PROPAGATED)]
+    if root.fact.kind == Kind.NETWORK_LINK and any(
+        len(failure.nodes) > len(findings.nodes) * MAJORITY for failure in failures
+    ):
         return None  # a link between switches: most nodes suffer from it, and it is of none
     return Verdict(
         Scope.UNKNOWN,
         Confidence.SUPPORTED if root.score >= SUPPORTED else Confidence.WEAK,
-        f"No log says on which {found.unit}: {what_broke(root)}{found.place}.",
-        (f"\u201c{short(root.quote)}\u201d names no {found.unit} that is known.",),
+        f"No log says on which {findings.unit}: {what_broke(root)}{findings.place}.",
+        (f"\u201c{short(root.quote)}\u201d names no {findings.unit} that is known.",),
         (),
         (root.fact.check,),
     )
 
 
-def of_all(found: Findings) -> Verdict | None:
+def of_all(findings: Findings) -> Verdict | None:
     """A direct trace that most of the job shares, or that nobody can place."""
-    root = next(iter(found.roots), None)
+    root = next(iter(findings.roots), None)
     if root is None:
         return None
-    nodes, unit = found.nodes, found.unit
+    nodes, unit = findings.nodes, findings.unit
     text = f"\u201c{short(root.quote)}\u201d"
     grounds = {Ground.WORDS} if root.fact.known and root.fact.kind not in _VICTIMS else set()
     grounds |= {Ground.SPREAD} if len(root.nodes) > len(nodes) * MAJORITY and len(root.nodes) > 1 else set()
     support = Support(
-        root.score, frozenset(grounds), found.voices, rivals((), found.suspicions), completed=found.completed
+        root.score, frozenset(grounds), findings.voices, rivals((), findings.suspicions), completed=findings.completed
     )
-    support = compared(found, support, root.nodes)
-    apart = found.voices >= 2 or len(nodes) == 1
+    support = compared(findings, support, root.nodes)
+    apart = findings.voices >= 2 or len(nodes) == 1
     lead = f"No {unit} is special" if apart else f"The {unit}s cannot be told apart in this log"
     return Verdict(
         Scope.JOB,
         confidence(support),
-        f"{lead}: {what_broke(root)}{_by_whom(found, root)}{found.place}.",
+        f"{lead}: {what_broke(root)}{_by_whom(findings, root)}{findings.place}.",
         (_logged(text, len(root.nodes), len(nodes), unit), *second_opinion(support)),
         (),
         (root.fact.check,),
     )
 
 
-def _by_whom(found: Findings, root: Candidate) -> str:
+def _by_whom(findings: Findings, root: Candidate) -> str:
     """Where the job's own fault came out, of which one rank or node tells."""
-    if found.voices < MIN_VOICES or len(found.nodes) < MIN_VOICES or len(root.nodes) != 1:
+    if findings.voices < MIN_VOICES or len(findings.nodes) < MIN_VOICES or len(root.nodes) != 1:
         return ""
-    return f" on {found.parsed.table.called(root.ranks, root.nodes[0]) if len(root.ranks) == 1 else root.nodes[0]}"
+    return f" on {findings.parsed.table.called(root.ranks, root.nodes[0]) if len(root.ranks) == 1 else root.nodes[0]}"
 
 
 def _logged(text: str, nodes: int, of: int, unit: str) -> str:

@@ -60,8 +60,10 @@ def _count(table: EventTable, rows: NDArray[np.intp], is_calm: NDArray[np.bool_]
         before = _Before(len(table.scans[file].prefixes))
         for part in table.parts_of_file(file):
             stop = int(np.searchsorted(places, part.start + len(part.rows)))
-            here = slice(first + at, first + stop)
-            of_voice_before[here], of_file_before[here] = before.read(table, part, places[at:stop], is_calm)
+            part_places = slice(first + at, first + stop)
+            of_voice_before[part_places], of_file_before[part_places] = before.read(
+                table, part, places[at:stop], is_calm
+            )
             at = stop
     return Calm(rows, of_voice[voice], of_file[table.file_of_voice[voice]], of_voice_before, of_file_before)
 

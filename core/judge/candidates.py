@@ -72,13 +72,16 @@ def find_candidates(parsed: Parsed) -> tuple[Candidate, ...]:
         if len((kept := _unexplained(parsed, event, rows, telling[event])).rows)
     }
     # A guess that was survived once is none, also where good jobs explain the times that this job survived.
-    judged = {event: item.rows if telling[event].known else rows_of_event[event] for event, item in unexplained.items()}
+    judged = {
+        event: remaining.rows if telling[event].known else rows_of_event[event]
+        for event, remaining in unexplained.items()
+    }
     later = survived(table, judged, iterations, facts, crowd=_crowd(parsed.job.manifest), memory=parsed.memory)
     ordered = sorted(unexplained.items())
-    voices = _voices(table, [item.rows for _, item in ordered])
+    voices = _voices(table, [remaining.rows for _, remaining in ordered])
     return tuple(
-        _candidate(table, event, telling[event], item, own, later[event])
-        for (event, item), own in zip(ordered, voices, strict=True)
+        _candidate(table, event, telling[event], remaining, own, later[event])
+        for (event, remaining), own in zip(ordered, voices, strict=True)
     )
 
 

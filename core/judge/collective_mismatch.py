@@ -60,10 +60,10 @@ def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch |
     for row in rows[:MAX_READ]:
         text = " ".join(lines.get(key, "") for key in keys[row])
         rank = int(parsed.table.rank[row])
-        if (told := _task(text, rank)) is not None:
-            group, rank, found = told
-            size = f" of {found['size']}" if found["operation"] in _EVEN and found["size"] else ""
-            waiting[group, int(found["number"])].setdefault(rank, found["operation"] + size)
+        if (task := _task(text, rank)) is not None:
+            group, rank, collective = task
+            size = f" of {collective['size']}" if collective["operation"] in _EVEN and collective["size"] else ""
+            waiting[group, int(collective["number"])].setdefault(rank, collective["operation"] + size)
         elif (barrier := _WAITS_AT_BARRIER.search(text)) is not None and rank >= 0:
             waiting["", _UNNUMBERED].setdefault(rank, barrier["operation"])
     mismatches = []
@@ -77,12 +77,12 @@ def find_mismatch(parsed: Parsed, candidates: Sequence[Candidate]) -> Mismatch |
             by_size = sorted(parts.items(), key=lambda part: (-len(part[1]), part[0]))
             known = None if number == _UNNUMBERED else number
             mismatches.append(Mismatch(known, tuple((operation, tuple(ranks)) for operation, ranks in by_size)))
-    return max(mismatches, key=lambda found: sum(len(ranks) for _, ranks in found.operations), default=None)
+    return max(mismatches, key=lambda mismatch: sum(len(ranks) for _, ranks in mismatch.operations), default=None)
 
 
 def _task(text: str, rank: int) -> tuple[str, int, re.Match[str]] | None:
     """What a watchdog tells of a collective: its group, who waits in it (of NCCL the speaker), and all else."""
-    if (found := _WAITS.search(text)) is not None:
-        return (found["group"], rank, found) if rank >= 0 else None
+    if (wait := _WAITS.search(text)) is not None:
+        return (wait["group"], rank, wait) if rank >= 0 else None
     group, waits, task = _PADDLE_GROUP.search(text), _PADDLE_RANK.search(text), _PADDLE_TASK.search(text)
     return (group["group"], int(waits["rank"]), task) if group and waits and task else None

@@ -41,17 +41,17 @@ def find_durations(parsed: Parsed, spans: Sequence[Span]) -> tuple[Durations, ..
     table = parsed.table
     marks = set(np.unique(table.event[parsed.iterations.marks]).tolist())
     events = [event for event in _timed(table) if event not in marks]
-    found = [_told(parsed, event, rows) for event, rows in sorted(table.rows_of(events).items())]
+    durations = [_told(parsed, event, rows) for event, rows in sorted(table.rows_of(events).items())]
     for span in spans:
         begins, ends = (_short(without_head(text)) for text in (span.begins, span.ends))
-        found.append(Durations(f"from \u201c{begins}\u201d to \u201c{ends}\u201d", span.took, span.iterations))
-    return tuple(found)
+        durations.append(Durations(f"from \u201c{begins}\u201d to \u201c{ends}\u201d", span.took, span.iterations))
+    return tuple(durations)
 
 
 def _timed(table: EventTable) -> list[int]:
     """Messages of ranks that tell how long something took, those said least often first."""
-    found = [event for event, template in enumerate(table.templates) if _TIMED.search(template.sample)]
-    return sorted(found, key=lambda event: (int(table.heads[event]), event))[:MAX_EVENTS]
+    timed = [event for event, template in enumerate(table.templates) if _TIMED.search(template.sample)]
+    return sorted(timed, key=lambda event: (int(table.heads[event]), event))[:MAX_EVENTS]
 
 
 def _told(parsed: Parsed, event: int, rows: NDArray[np.intp]) -> Durations:

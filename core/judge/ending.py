@@ -216,12 +216,12 @@ def is_order(table: EventTable, candidate: Candidate) -> bool:
 
 def _failures(parsed: Parsed, candidates: Sequence[Candidate]) -> list[Candidate]:
     """What tells that the job failed: complaints of few about a peer leave it hanging until somebody ends it."""
-    found = [candidate for candidate in candidates if _is_failure(candidate)]
-    nodes_of_failures = {node for candidate in found for node in candidate.nodes}
+    failures = [candidate for candidate in candidates if _is_failure(candidate)]
+    nodes_of_failures = {node for candidate in failures for node in candidate.nodes}
     few = len(parsed.nodes) >= MIN_RANKS and len(nodes_of_failures) <= few_of(len(parsed.nodes))
-    only_peers = all(candidate.role is Role.PROPAGATED for candidate in found)
+    only_peers = all(candidate.role is Role.PROPAGATED for candidate in failures)
     ordered = any(is_order(parsed.table, candidate) or candidate.fact.stop for candidate in candidates)
-    return [] if few and only_peers and ordered else found
+    return [] if few and only_peers and ordered else failures
 
 
 def _is_failure(candidate: Candidate) -> bool:
@@ -298,5 +298,5 @@ def _stage_after(parsed: Parsed, progressed: int) -> Stage:
 def _longest_pause(parsed: Parsed, course: Course, stage: Stage) -> float:
     """Seconds of the longest pause that the job made in a stage; 0 where it made none."""
     before = np.maximum(course.rows[1:] - 1, 0)
-    here = parsed.stages[before] == STAGES.index(stage)
-    return float(course.pauses[here].max(initial=0.0))
+    in_stage = parsed.stages[before] == STAGES.index(stage)
+    return float(course.pauses[in_stage].max(initial=0.0))

@@ -63,8 +63,8 @@ def _reports(parsed: Parsed) -> dict[int, NamedProcess]:
     heads = [row for row in rows.tolist() if table.templates[table.event[row]].block]
     keys = {head: own[0] for head, own in keys_of(table, heads).items()}  # an exception tells it in its own words
     texts = read_rows(parsed.files, table, sorted({keys.get(row, row) for row in rows.tolist()}))
-    told = {row: process_of(unlabelled(table, row, texts.get(keys.get(row, row), ""))) for row in rows.tolist()}
-    whole = dict(_whole((row, process) for row, process in told.items() if process is not None))
+    processes = {row: process_of(unlabelled(table, row, texts.get(keys.get(row, row), ""))) for row in rows.tolist()}
+    whole = dict(_whole((row, process) for row, process in processes.items() if process is not None))
     known = parsed.launched.known
     return {row: replace(process, rank=known(int(table.file[row]), process)) for row, process in whole.items()}
 
@@ -84,15 +84,15 @@ def _whole(processes: Iterable[tuple[int, NamedProcess]]) -> Iterator[tuple[int,
 def _by_rank(parsed: Parsed, reports: Mapping[int, NamedProcess]) -> dict[int, Exit]:
     """The first report of each rank."""
     table = parsed.table
-    found: dict[int, Exit] = {}
+    first_exits: dict[int, Exit] = {}
     local_ranks = ranks_by_place(parsed)
     tasks_are_ranks = _tasks_are_ranks(parsed, reports.values())
     for row in sorted(reports, key=lambda row: (int(table.time[row]), row)):
         process, node = reports[row], table.origins[table.voice[row]].node
         if process.task is None or tasks_are_ranks:
             for rank in ranks_of(process, node, local_ranks):
-                found.setdefault(rank, Exit(process.code, process.signal, int(table.time[row]), row))
-    return found
+                first_exits.setdefault(rank, Exit(process.code, process.signal, int(table.time[row]), row))
+    return first_exits
 
 
 def _tasks_are_ranks(parsed: Parsed, reports: Iterable[NamedProcess]) -> bool:

@@ -57,14 +57,14 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
             for candidate in candidates
         ]
     events = [event for event in range(len(table.templates)) if event not in known and _is_message(parsed, event)]
-    found = [
+    late = [
         _candidate(table, event, first_rows)
         for event, rows in sorted(table.rows_of(events).items())
         if len(first_rows := _by_ranks(table, rows)) and _after(parsed, first_rows, last_marks)
     ]
     if ending.steady and parsed.job.status is not Status.FAILED:
-        found = [candidate.with_role(Role.TEARDOWN, "said when the job was stopped") for candidate in found]
-    first = sorted(found, key=lambda candidate: (int(table.time[candidate.rows].min()), int(candidate.rows[0])))
+        late = [candidate.with_role(Role.TEARDOWN, "said when the job was stopped") for candidate in late]
+    first = sorted(late, key=lambda candidate: (int(table.time[candidate.rows].min()), int(candidate.rows[0])))
     return (*candidates, *first[:MOST])
 
 

@@ -37,10 +37,10 @@ def find_missing(parsed: Parsed) -> Mapping[int, tuple[str, ...]]:
     below = below[table.voice[below] == table.voice[last]]
     missing: dict[int, tuple[str, ...]] = {}
     for row, text in sorted(read_rows(parsed.files, table, below).items()):
-        found = _MISSED.match(unlabelled(table, row, text).strip())
-        if found is None:
+        report = _MISSED.match(unlabelled(table, row, text).strip())
+        if report is None:
             break
-        missing[int(found["rank"])] = tuple(found["tensors"].split(", "))
+        missing[int(report["rank"])] = tuple(report["tensors"].split(", "))
     return missing
 
 

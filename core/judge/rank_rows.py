@@ -28,8 +28,8 @@ def ranks_of_nodes(table: EventTable, manifest_ranks: Mapping[str, Sequence[int]
     """Ranks of each node: as the manifest says, else as they spoke."""
     if manifest_ranks and not table.ranks_are_nodes:
         return {node: tuple(ranks) for node, ranks in manifest_ranks.items()}
-    found: dict[str, set[int]] = defaultdict(set)
+    by_node: dict[str, set[int]] = defaultdict(set)
     for origin in table.origins:
         if origin.rank is not None and origin.program is Program.RANK:
-            found[origin.node or f"rank {origin.rank}"].add(origin.rank)
-    return {node: tuple(sorted(ranks)) for node, ranks in sorted(found.items())}
+            by_node[origin.node or f"rank {origin.rank}"].add(origin.rank)
+    return {node: tuple(sorted(ranks)) for node, ranks in sorted(by_node.items())}

@@ -69,7 +69,7 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
         ranked.append(
             (replace(with_iteration, score=_score(with_iteration, place, onset), stage=stage, quote=quote(text)), place)
         )
-    ranked.sort(key=lambda item: (_ORDER[item[0].role], -item[0].score, item[1].time, item[1].row))
+    ranked.sort(key=lambda pair: (_ORDER[pair[0].role], -pair[0].score, pair[1].time, pair[1].row))
     return tuple(candidate for candidate, _ in ranked)
 
 
@@ -117,28 +117,28 @@ def _in_frames(parsed: Parsed, candidates: Sequence[Candidate], heads: Sequence[
     """
     table = parsed.table
     blocks = [place for place, candidate in enumerate(candidates) if table.templates[candidate.event].block]
-    left, lines, found = Counter[int](), defaultdict[int, list[str]](list), dict[int, _Frames]()
+    unread, lines, frames = Counter[int](), defaultdict[int, list[str]](list), dict[int, _Frames]()
     of_row: dict[int, list[int]] = defaultdict(list)
     for place, rows in zip(blocks, rows_of_messages(table, [heads[place] for place in blocks]), strict=True):
         for row in rows[:MAX_FRAMES].tolist():
             of_row[row].append(place)
-            left[place] += 1
+            unread[place] += 1
 
     def read(place: int) -> None:
         said_by = lines.pop(place, [])
         fact = in_frames(candidates[place].fact, said_by)
-        found[place] = _Frames(fact, stage_of_frames(said_by), in_train(said_by))
+        frames[place] = _Frames(fact, stage_of_frames(said_by), in_train(said_by))
 
     for row, text in each_row(parsed.files, table, np.array(sorted(of_row), np.intp)):
         for place in of_row[row]:
             lines[place].append(text)
-            left[place] -= 1
-            if not left[place]:  # thousands of long ones are not held at once
+            unread[place] -= 1
+            if not unread[place]:  # thousands of long ones are not held at once
                 read(place)
     for place in blocks:
-        if place not in found:  # the file can no longer be read to its end
+        if place not in frames:  # the file can no longer be read to its end
             read(place)
-    return found
+    return frames
 
 
 def _named(candidate: Candidate, place: _Place, lines: Sequence[str], interval: int) -> int | None:
@@ -225,7 +225,7 @@ def _stage_of_end(parsed: Parsed, candidates: Sequence[Candidate], ending: Endin
 def _goes_round(parsed: Parsed) -> bool:
     """Whether most speakers say something again and again with other numbers: a loop, in words that nobody knows."""
     table, counts = parsed.table, parsed.table.counts
-    speakers = {item.node or str(item.rank) for item in table.origins}
+    speakers = {origin.node or str(origin.rank) for origin in table.origins}
     again = counts.heads >= ROUNDS
     of_event: dict[int, set[str]] = defaultdict(set)
     for event, voice in zip(counts.event[again].tolist(), counts.voice[again].tolist(), strict=True):
@@ -328,6 +328,6 @@ _MESSAGE = re.compile(r'^\s{0,8}\{.{0,2000}?"(?:msg|message|error|err|event)"\s?
 
 def quote(line: str) -> str:
     """A raw line without its labels and time, or its message where it is JSON, for a sentence; printable, one line."""
-    line = found[1] if (found := _MESSAGE.match(line)) else line
+    line = message[1] if (message := _MESSAGE.match(line)) else line
     unlabelled = _LABELS.sub("", line, count=1).strip() or line.strip()
     return "".join(character if character.isprintable() else " " for character in unlabelled)

@@ -52,8 +52,10 @@ def told_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
     timings = parsed.timings()
     totals = {name: values for name, values in timings.items() if TOTAL.search(name)}
-    found = [slow for _, values in sorted(totals.items()) if (slow := _shift_of(values, long=LONG_RATIO)) is not None]
-    return max(found, key=lambda slow: slow.after, default=None)
+    slowdowns = [
+        slow for _, values in sorted(totals.items()) if (slow := _shift_of(values, long=LONG_RATIO)) is not None
+    ]
+    return max(slowdowns, key=lambda slow: slow.after, default=None)
 
 
 def drawn_slowdown(parsed: Parsed) -> Slowdown | None:
@@ -64,15 +66,15 @@ def drawn_slowdown(parsed: Parsed) -> Slowdown | None:
 
 def part_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that few ranks alone tell of, by a part of a step that they print."""
-    found = []
+    slowdowns = []
     for name, values in parsed.timings().items():
         if name == LAG or is_rate(name) or len(values) < MIN_RANKS:
             continue
         shifts = [slow for of in values.values() if (slow := _shift_of({0: of})) is not None]
         if 0 < len(shifts) <= few_of(len(values)):
             scale = 1000 if is_milliseconds(name) else 1
-            found.append(Slowdown(shifts[0].iteration, shifts[0].before / scale, shifts[0].after / scale))
-    return max(found, key=lambda slow: (slow.after - slow.before, -slow.iteration), default=None)
+            slowdowns.append(Slowdown(shifts[0].iteration, shifts[0].before / scale, shifts[0].after / scale))
+    return max(slowdowns, key=lambda slow: (slow.after - slow.before, -slow.iteration), default=None)
 
 
 def _shift_of(values: Mapping[int, Mapping[int, float]], *, long: float | None = None) -> Slowdown | None:
@@ -88,10 +90,10 @@ def uneven_slowdown(parsed: Parsed, course: Course, ratio: float = MIN_RATIO) ->
     before = np.maximum(course.rows[1:] - 1, 0)
     stages = np.isin(parsed.stages[before], [STAGES.index(stage) for stage in _KNOWN_PAUSES])
     steps = np.where(np.repeat(stages, course.counts[1:]), np.median(course.steps), course.steps)
-    found = find_uneven_shift(steps, ratio)
-    if found is None:
+    uneven = find_uneven_shift(steps, ratio)
+    if uneven is None:
         return None
-    shift, _ = found
+    shift, _ = uneven
     return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after, uneven=True)
 
 
@@ -147,7 +149,7 @@ def growing_work(durations: Sequence[Durations], course: Course) -> Slowdown | N
     """Work that takes longer each time, on most ranks that tell it, and came to a good part of the time the job ran."""
     if len(course) < MIN_RANKS:
         return None
-    whole, found = float(course.times[-1] - course.times[0]) / SECOND, []
+    whole, slowdowns = float(course.times[-1] - course.times[0]) / SECOND, []
     for duration in durations:
         growths = {
             rank: growth for rank, of in duration.took.items() if (growth := find_growth(np.array(of))) is not None
@@ -158,5 +160,5 @@ def growing_work(durations: Sequence[Durations], course: Course) -> Slowdown | N
         growth, lost = growths[rank], sum(duration.took[rank]) - len(duration.took[rank]) * min(duration.took[rank])
         if lost >= SHARE * whole:
             onset = max(0, duration.iterations[rank][growth.place])
-            found.append(Slowdown(onset, growth.before, growth.after, uneven=True, what=duration.what))
-    return max(found, key=lambda slow: (slow.after - slow.before, slow.what), default=None)
+            slowdowns.append(Slowdown(onset, growth.before, growth.after, uneven=True, what=duration.what))
+    return max(slowdowns, key=lambda slow: (slow.after - slow.before, slow.what), default=None)

@@ -47,12 +47,12 @@ def find_stalled(
     if not talking or len(talking) > few_of(len(table.ranks)) or _do_other_work(table, talking):
         return candidates
     known = {candidate.event for candidate in candidates}
-    found = [
+    repeated = [
         _candidate(table, event, own)
         for event, own in rows_by(table.event, rows)
         if event not in known and len(own) >= MIN_TIMES and not _WAITS.search(table.templates[event].sample)
     ]
-    best = sorted(found, key=lambda candidate: (-candidate.count, candidate.text))[:1]
+    best = sorted(repeated, key=lambda candidate: (-candidate.count, candidate.text))[:1]
     return (*candidates, *best)
 
 

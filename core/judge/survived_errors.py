@@ -160,9 +160,9 @@ def _end_of_file(table: EventTable, counting: frozenset[int], file: int) -> int:
 def _undated(table: EventTable, rows: NDArray[np.intp], iterations: Iterations) -> NDArray[np.bool_]:
     """Which rows no iteration was counted beside, and no clock: nobody knows how far the job was."""
     untimed = np.flatnonzero(table.time[rows] == NO_TIME)
-    found = np.zeros(len(rows), np.bool_)
-    found[untimed] = iterations.of_row[rows[untimed]] == NO_ITERATION
-    return found
+    undated = np.zeros(len(rows), np.bool_)
+    undated[untimed] = iterations.of_row[rows[untimed]] == NO_ITERATION
+    return undated
 
 
 def _soon(table: EventTable, judged: _Judged, iterations: Iterations) -> NDArray[np.bool_]:

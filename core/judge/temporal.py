@@ -79,10 +79,10 @@ def _far_from_before(sequences: Sequence[tuple[int, ...]]) -> list[float]:
     later = [(at, at - WINDOW + back) for at in places[WINDOW - MIN_HISTORY :] for back in range(WINDOW)]
     pairs = of[np.array([*early, *later], np.intp).reshape(-1, 2)]
     codes, where = np.unique(pairs[:, 0] * len(kinds) + pairs[:, 1], return_inverse=True)
-    found = distances(tuple(kinds), *np.divmod(codes, max(1, len(kinds))))[where]
+    far = distances(tuple(kinds), *np.divmod(codes, max(1, len(kinds))))[where]
     ends = np.cumsum([0, *places[: WINDOW - MIN_HISTORY]])
-    means = [float(np.mean(found[first:stop])) for first, stop in pairwise(ends.tolist())]
-    return [*means, *np.mean(found[len(early) :].reshape(-1, WINDOW), axis=1).tolist()]
+    means = [float(np.mean(far[first:stop])) for first, stop in pairwise(ends.tolist())]
+    return [*means, *np.mean(far[len(early) :].reshape(-1, WINDOW), axis=1).tolist()]
 
 
 def sequences_of(table: EventTable, iterations: Iterations, counted: NDArray[np.bool_]) -> dict[int, tuple[int, ...]]:
@@ -108,15 +108,15 @@ def _said_between(
     table: EventTable, voice: int, marks: NDArray[np.intp], counted: NDArray[np.bool_]
 ) -> tuple[NDArray[np.intp], NDArray[np.uint32]]:
     """Head rows of a voice between its first and its last mark, and their events, of those that count."""
-    found, events = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)]
+    heads, events = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)]
     for rows in table.each_row_of([voice]):
         between = rows[(rows > marks[0]) & (rows <= marks[-1])]
         event = table.event[between]
         kept = counted[event]
         kept[kept] = table.head[between[kept]]
-        found.append(between[kept])
+        heads.append(between[kept])
         events.append(event[kept])
-    return np.concatenate(found), np.concatenate(events)
+    return np.concatenate(heads), np.concatenate(events)
 
 
 def _unusual(table: EventTable, usual: Normal | None) -> NDArray[np.bool_]:
@@ -141,7 +141,7 @@ def distances(
         [tuple(sorted(set(sequence))) for sequence in sequences],
     )
     more, apart = (_compared(kept, ones, others, Indel.distance, np.int64) for kept in (bags, sets))
-    in_bags, in_sets = (np.array([len(item) for item in kept], np.int64) for kept in (bags, sets))
+    in_bags, in_sets = (np.array([len(bag) for bag in kept], np.int64) for kept in (bags, sets))
     multiset = more / np.maximum(1, in_bags[ones] + in_bags[others])
     union = (in_sets[ones] + in_sets[others] + apart) // 2
     return np.asarray((edits + multiset + apart / np.maximum(1, union)) / 3, np.float64)
@@ -172,15 +172,15 @@ def deviation(value: float, others: Sequence[float]) -> float:
 def level_shifts(series: Sequence[Series]) -> tuple[Odd, ...]:
     """Where numbers left their level and stayed away, or stopped being numbers."""
     shifts = []
-    for item in series:
-        values = np.asarray(item.values, dtype=float)
+    for metric in series:
+        values = np.asarray(metric.values, dtype=float)
         broken = np.flatnonzero(~np.isfinite(values))
         if len(broken):
-            number = item.iterations[broken[0]]
-            shifts.append(Odd(number, 1.0, f"{item.name} is {item.values[broken[0]]} from iteration {number} on."))
+            number = metric.iterations[broken[0]]
+            shifts.append(Odd(number, 1.0, f"{metric.name} is {metric.values[broken[0]]} from iteration {number} on."))
         elif (rose := _shift(values)) is not None:
-            number, before, after = item.iterations[rose], np.median(values[:rose]), np.median(values[rose:])
-            because = f"{item.name} rose from {before:.4g} to {after:.4g} at iteration {number} and stayed there."
+            number, before, after = metric.iterations[rose], np.median(values[:rose]), np.median(values[rose:])
+            because = f"{metric.name} rose from {before:.4g} to {after:.4g} at iteration {number} and stayed there."
             shifts.append(Odd(number, min(SHIFT_SHARE, 1 - float(before / after)), because))
     return tuple(shifts)
 

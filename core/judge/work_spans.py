@@ -54,12 +54,12 @@ def find_spans(parsed: Parsed) -> tuple[Span, ...]:
     follower = _followers(parsed, rows, phrases)
     time, timed, iteration = table.time[rows], table.timed[rows], parsed.iterations.of_row[rows]
     spans = []
-    for begins, here in rows_by(phrases, np.arange(len(phrases))):
-        after, by = follower[here], rank[here]
+    for begins, places in rows_by(phrases, np.arange(len(phrases))):
+        after, by = follower[places], rank[places]
         counter = Counter(after.tolist())
         best = max(
             (entry for entry in counter if entry >= 0 and entry != begins),
-            key=lambda item: (counter[item], -item),
+            key=lambda follower_event: (counter[follower_event], -follower_event),
             default=None,
         )
         if best is None or counter[best] < MIN_TIMES:
@@ -69,13 +69,13 @@ def find_spans(parsed: Parsed) -> tuple[Span, ...]:
         most = len(ended) > len(np.unique(by)) * MAJORITY
         if counter[best] < MOSTLY * np.count_nonzero(ours & (after != _NOTHING)):
             continue
-        closed = here[ours & (after == best)]
+        closed = places[ours & (after == best)]
         took: dict[int, list[float]] = defaultdict(list)
         reached: dict[int, list[int]] = defaultdict(list)
         for at in closed[timed[closed] & timed[closed + 1]].tolist():
             took[int(rank[at])].append(float(time[at + 1] - time[at]) / SECOND)
             reached[int(rank[at])].append(int(iteration[at]))
-        left = here[(ours | most) & (after == _NOTHING)]
+        left = places[(ours | most) & (after == _NOTHING)]
         began = dict(zip(rank[left].tolist(), rows[left].tolist(), strict=True))
         times, begun = Counter(rank[closed].tolist()), Counter(by.tolist())
         spans.append(Span(texts[begins], texts[best], dict(took), dict(reached), times, began, begun))
@@ -126,11 +126,14 @@ def _in_run(parsed: Parsed, rows: NDArray[np.intp], voices: NDArray[np.uint32]) 
 def _followers(parsed: Parsed, rows: NDArray[np.intp], phrases: NDArray[np.int64]) -> NDArray[np.int64]:
     """What follows each message of a rank in its file: another one, the next iteration, or nothing."""
     width, iterations = len(parsed.table) + 1, parsed.iterations
-    here = _in_run(parsed, rows, parsed.table.voice[rows])
+    positions = _in_run(parsed, rows, parsed.table.voice[rows])
     marks = np.append(np.sort(_in_run(parsed, iterations.marks, iterations.voices)), np.iinfo(np.int64).max)
-    following, until = np.append(phrases[1:], _NOTHING)[: len(phrases)], np.append(here[1:], np.iinfo(np.int64).max)
-    ends = until[: len(here)] // width != here // width
+    following, until = (
+        np.append(phrases[1:], _NOTHING)[: len(phrases)],
+        np.append(positions[1:], np.iinfo(np.int64).max),
+    )
+    ends = until[: len(positions)] // width != positions // width
     following[ends] = _NOTHING
-    mark = marks[np.searchsorted(marks, here)]
-    following[(mark // width == here // width) & (ends | (mark < until[: len(here)]))] = _PROGRESS
+    mark = marks[np.searchsorted(marks, positions)]
+    following[(mark // width == positions // width) & (ends | (mark < until[: len(positions)]))] = _PROGRESS
     return following

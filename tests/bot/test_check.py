@@ -205,8 +205,8 @@ def test_a_scheduler_is_asked_who_would_read(check: Check, tmp_path: Path) -> No
         )
 
     assert code == 0, found
-    told = f"OK: {cluster.address}: 1 worker (1 thread), same Firstfault and Python, and they read logs/"
-    assert found["scheduler"].startswith(told)
+    line = f"OK: {cluster.address}: 1 worker (1 thread), same Firstfault and Python, and they read logs/"
+    assert found["scheduler"].startswith(line)
 
 
 @pytest.mark.parametrize(

@@ -153,12 +153,12 @@ def test_a_scheduler_without_firstfault_is_told(job: Job, tmp_path: Path) -> Non
         cluster.add_worker("one")
 
         with (
-            pytest.raises(ClusterFailed, match=r"scheduler cannot load Firstfault: ModuleNotFoundError") as told,
+            pytest.raises(ClusterFailed, match=r"scheduler cannot load Firstfault: ModuleNotFoundError") as error,
             readers(cluster.address, (job,), threads=1, least=0, insecure=True) as workers,
         ):
             answer(job, workers)
 
-    assert "Scheduler and workers need the same Firstfault" in told.value.hint
+    assert "Scheduler and workers need the same Firstfault" in error.value.hint
 
 
 @needs_dask
@@ -335,9 +335,9 @@ def test_without_dask_the_hint_says_how_to_install_it(job: Job, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "distributed", None)
 
     with (
-        pytest.raises(BadSettings) as told,
+        pytest.raises(BadSettings) as error,
         readers("tcp://127.0.0.1:1", (job,), threads=1, least=0, insecure=True) as workers,
     ):
         answer(job, workers)
 
-    assert "firstfault[cluster]" in told.value.hint
+    assert "firstfault[cluster]" in error.value.hint

@@ -46,20 +46,20 @@ def test_a_scheduler_with_certificates_needs_no_leave(
     secured: Cluster, certificates: dict[str, str], tmp_path: Path
 ) -> None:
     """By tls:// the cluster answers, and its worker sees the logs."""
-    told = check(secured.address, certificates, tmp_path)
+    answer = check(secured.address, certificates, tmp_path)
 
     assert secured.address.startswith("tls://")
-    assert f"{secured.address}: 1 worker (1 thread), same Firstfault and Python" in told.stdout, told.stdout
+    assert f"{secured.address}: 1 worker (1 thread), same Firstfault and Python" in answer.stdout, answer.stdout
 
 
 @needs_dask
 @pytest.mark.slow
 def test_without_certificates_it_is_said_what_to_name(secured: Cluster, tmp_path: Path) -> None:
     """In our words: Dask's own name nothing that a person could set."""
-    told = check(secured.address, {}, tmp_path)
+    answer = check(secured.address, {}, tmp_path)
 
-    assert "wants certificates, and no certificate authority and no certificate of a client are named" in told.stdout
-    assert "DASK_DISTRIBUTED__COMM__TLS__CA_FILE" in told.stdout
+    assert "wants certificates, and no certificate authority and no certificate of a client are named" in answer.stdout
+    assert "DASK_DISTRIBUTED__COMM__TLS__CA_FILE" in answer.stdout
 
 
 @needs_dask
@@ -67,9 +67,9 @@ def test_without_certificates_it_is_said_what_to_name(secured: Cluster, tmp_path
 def test_a_certificate_of_somebody_else_is_not_taken(secured: Cluster, tmp_path: Path) -> None:
     """Whoever has another authority is told that nobody answers."""
     (tmp_path / "other").mkdir()
-    told = check(secured.address, make_certificates(tmp_path / "other"), tmp_path)
+    answer = check(secured.address, make_certificates(tmp_path / "other"), tmp_path)
 
-    assert f"No Dask scheduler answers at {secured.address}" in told.stdout, told.stdout
+    assert f"No Dask scheduler answers at {secured.address}" in answer.stdout, answer.stdout
 
 
 @needs_dask
@@ -77,6 +77,6 @@ def test_files_that_are_not_there_are_told(tmp_path: Path) -> None:
     """Before anybody is asked."""
     certificates = {name: "/nowhere/x.pem" for name in make_certificates(tmp_path) if "TLS" in name}
 
-    told = check("tls://127.0.0.1:9", certificates, tmp_path)
+    answer = check("tls://127.0.0.1:9", certificates, tmp_path)
 
-    assert "wants certificates, and they cannot be read" in told.stdout, told.stdout
+    assert "wants certificates, and they cannot be read" in answer.stdout, answer.stdout

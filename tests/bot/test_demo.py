@@ -82,7 +82,7 @@ def test_the_first_step_works_behind_a_proxy(demo: Demo) -> None:
     did = do(demo, {"do": "command", "user": APPROVER, "channel": CHANNEL, "text": f"/diagnose {FIRST}"})
     assert did["acknowledged"]
 
-    answer = wait_for(lambda: [one for one in state(demo)["messages"] if "Look at tr-03" in one["text"]])
+    answer = wait_for(lambda: [message for message in state(demo)["messages"] if "Look at tr-03" in message["text"]])
 
     wait_for(lambda: "ff_approve" in json.dumps(state(demo)["messages"]))
     assert answer[0]["channel"] == CHANNEL
@@ -133,9 +133,9 @@ def test_the_workspace_is_the_one_that_the_demo_speaks_of() -> None:
 @pytest.mark.parametrize(("typed", "begins"), [("n\n", False), ("\n", True), ("y\n", True), ("\x04", False)])
 def test_make_demo_offers_the_local_slack_on_a_terminal(tmp_path: Path, typed: str, begins: bool) -> None:
     """After the diagnosis it asks; Enter means yes, n and Ctrl-D mean no, and each ends well."""
-    code, said, calls = make_demo(tmp_path, typed)
-    assert code == 0, said
-    assert OFFER in said
+    code, output, calls = make_demo(tmp_path, typed)
+    assert code == 0, output
+    assert OFFER in output
     assert calls == ["diagnose f07 --jobs examples", *(["demo"] if begins else [])]
 
 
@@ -208,15 +208,15 @@ def make_demo(folder: Path, typed: str) -> tuple[int, str, list[str]]:
     person, terminal = pty.openpty()
     with subprocess.Popen(words, cwd=ROOT, stdin=terminal, stdout=terminal, stderr=terminal) as process:
         os.close(terminal)
-        said = ""
+        output = ""
         while chunk := read(person):
-            said += chunk
-            if OFFER in said and typed:
+            output += chunk
+            if OFFER in output and typed:
                 os.write(person, typed.encode())
                 typed = ""
         code = process.wait(PATIENCE)
     os.close(person)
-    return code, said, calls_of(folder)
+    return code, output, calls_of(folder)
 
 
 def read(person: int) -> str:

@@ -40,9 +40,9 @@ def test_a_timeline_has_spans_and_marks_of_known_nodes() -> None:
 
 def test_stacks_weigh_as_many_processes_as_there_are() -> None:
     """Three processes wait in one call and one reads: two samples, outermost frame first, four in all."""
-    told = json.loads(to_speedscope(replace(job_wide(), pictures=Pictures(stacks=BARS))))
-    frames = [frame["name"] for frame in told["shared"]["frames"]]
-    (profile,) = told["profiles"]
+    document = json.loads(to_speedscope(replace(job_wide(), pictures=Pictures(stacks=BARS))))
+    frames = [frame["name"] for frame in document["shared"]["frames"]]
+    (profile,) = document["profiles"]
 
     assert [[frames[at] for at in sample] for sample in profile["samples"]] == [
         ["main (train.py:1)", "all_reduce (comm.py:7)"],

@@ -123,8 +123,8 @@ def test_a_packed_file_that_is_still_written_comes_when_it_is_whole(logs: Path, 
 
     late = look()
 
-    said = early.added.get("logs/b.log.gz", b"") + late.added.get("logs/b.log.gz", b"")
-    assert said == b"".join(b"%d\n" % n for n in range(2_000))
+    content = early.added.get("logs/b.log.gz", b"") + late.added.get("logs/b.log.gz", b"")
+    assert content == b"".join(b"%d\n" % n for n in range(2_000))
 
 
 def test_of_a_long_past_only_the_end_is_read(

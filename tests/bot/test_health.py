@@ -42,10 +42,10 @@ def test_both_addresses_tell_the_same_parts() -> None:
     with serving(Metrics(), parts) as place:
         assert read(f"{place}/healthz?verbose") == (200, json.dumps(parts) + "\n")
         parts["slack"] = False
-        status, told = read(f"{place}/healthz")
+        status, body = read(f"{place}/healthz")
         numbers = read(f"{place}/metrics")[1]
         assert read(f"{place}/")[0] == 404
-    assert (status, json.loads(told)) == (503, {"worker": True, "slack": False})
+    assert (status, json.loads(body)) == (503, {"worker": True, "slack": False})
     assert 'firstfault_healthy{part="slack"} 0.0' in numbers
     assert 'firstfault_healthy{part="worker"} 1.0' in numbers
 

@@ -253,8 +253,8 @@ def test_a_report_tells_what_faults_cost(run: Run, mine: Path, tmp_path: Path) -
     run("import", str(mine), "--approve", "--who", "ada")
     job = tmp_path / "jobs" / "j1"
     (job / "logs").mkdir(parents=True)
-    told = {"job_id": "j1", "nodes": ["n1", "n2"], "start": "2026-11-21T00:00:00Z", "end": "2026-11-21T01:30:00Z"}
-    (job / "job.json").write_text(json.dumps(told))
+    manifest = {"job_id": "j1", "nodes": ["n1", "n2"], "start": "2026-11-21T00:00:00Z", "end": "2026-11-21T01:30:00Z"}
+    (job / "job.json").write_text(json.dumps(manifest))
     assert "mine" in run("report", "--jobs", str(tmp_path / "jobs"))[1].partition("Never seen again")[2]
     with open_fault_library(load_settings()) as library:
         library.sighted("mine", "j1")
@@ -279,12 +279,12 @@ def test_a_report_suggests_what_has_no_software_left(run: Run, mine: Path, tmp_p
     for number in range(RECENT + 1):
         folder = tmp_path / "jobs" / f"j{number}"
         (folder / "logs").mkdir(parents=True)
-        told = {
+        manifest = {
             "job_id": f"j{number}",
             "start": f"2026-11-21T00:{number:02d}:00Z",
             "software": {"torch": "2.6.0" if number else "2.3.1"},
         }
-        (folder / "job.json").write_text(json.dumps(told))
+        (folder / "job.json").write_text(json.dumps(manifest))
 
     out = run("report", "--jobs", str(tmp_path / "jobs"))[1]
 

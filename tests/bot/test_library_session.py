@@ -117,15 +117,15 @@ def _investigated(settings: Settings, job: str) -> Answer:
 def test_the_second_job_of_a_kind_is_answered_from_the_library(settings: Settings) -> None:
     """What somebody confirmed on one real job is told of another one, before it is judged, with its fix and author."""
     other = _investigated(settings, "f42").diagnosis
-    said = pattern_of(other, cause="An agent of ours kills ranks.", fix="Stop the agent.")
+    pattern = pattern_of(other, cause="An agent of ours kills ranks.", fix="Stop the agent.")
     with open_fault_library(settings) as library:
-        draft = library.draft(said, who="bot", job="f01")
+        draft = library.draft(pattern, who="bot", job="f01")
         library.approve(draft.id, who="ada", revision=draft.revision)
-    told: list[tuple[KnownFault, ...]] = []
+    matched: list[tuple[KnownFault, ...]] = []
 
-    answer = investigate(Request("f42"), settings, on_match=told.append)
+    answer = investigate(Request("f42"), settings, on_match=matched.append)
 
-    assert [fault.fix for fault in told[0][:1]] == ["Stop the agent."]
+    assert [fault.fix for fault in matched[0][:1]] == ["Stop the agent."]
     first = answer.known[0]
     assert (first.id, first.agrees, first.confirmed_by) == ("P1", True, "ada")
     assert (first.fit, first.exact) == ("seen with", False)  # who was killed may have been killed by anything
@@ -166,10 +166,10 @@ def test_a_library_that_cannot_be_opened_costs_its_part_only(settings: Settings)
 @pytest.mark.slow
 def test_drafts_and_retired_patterns_answer_nobody(settings: Settings) -> None:
     """Only what a person approved is ever shown as known."""
-    said = pattern_of(_investigated(settings, "f15").diagnosis, fix="Do nothing.")
+    pattern = pattern_of(_investigated(settings, "f15").diagnosis, fix="Do nothing.")
     with open_fault_library(settings) as library:
-        draft = library.draft(said, who="bot", job="f15")
-        retired = library.draft(said.model_copy(update={"id": "gone"}), who="bot", job="f15")
+        draft = library.draft(pattern, who="bot", job="f15")
+        retired = library.draft(pattern.model_copy(update={"id": "gone"}), who="bot", job="f15")
         library.retire(retired.id, who="ada", why="wrong", revision=retired.revision)
     assert draft.id not in {fault.pattern for fault in _investigated(settings, "f15").known}
     assert retired.id not in {fault.pattern for fault in _investigated(settings, "f15").known}

@@ -50,7 +50,7 @@ def test_a_node_that_leaves_its_peers_is_named_from_prometheus() -> None:
 
     answer = diagnose_parsed(parsed)
     assert skipped == ()
-    assert [one.node for one in answer.nodes] == ["node-2"]
+    assert [suspect.node for suspect in answer.nodes] == ["node-2"]
     assert answer.metrics[0].lines[0].file == "metrics/prometheus.json"
     (asked,) = heard
     form = parse_qs(asked.body.decode())
@@ -236,5 +236,5 @@ def test_the_real_prometheus_is_asked(tmp_path: Path) -> None:
         _, (refused,) = with_live_metrics(parse(stopped()), address, "up{")
 
     assert skipped == ()
-    assert [one.node for one in diagnose_parsed(parsed).nodes] == ["node-2"]
+    assert [suspect.node for suspect in diagnose_parsed(parsed).nodes] == ["node-2"]
     assert "bad_data" in refused.reason

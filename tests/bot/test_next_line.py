@@ -35,12 +35,12 @@ def test_the_line_is_the_same_everywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hours", "told"), [(None, ""), (0.0, ""), (0.05, ""), (0.5, " About 0.5"), (1234.5, " About 1,234")]
+    ("hours", "price"), [(None, ""), (0.0, ""), (0.05, ""), (0.5, " About 0.5"), (1234.5, " About 1,234")]
 )
-def test_a_price_is_told_where_it_is_one(hours: float | None, told: str) -> None:
+def test_a_price_is_told_where_it_is_one(hours: float | None, price: str) -> None:
     """Minutes of a node are not worth a word."""
     line = next_line(replace(STEP, cost=Cost(hours, "")))
-    assert line == f"evict node-01: A link went down.{told}{' node-hours.' if told else ''}"
+    assert line == f"evict node-01: A link went down.{price}{' node-hours.' if price else ''}"
 
 
 def test_foreign_text_in_it_gives_no_orders() -> None:

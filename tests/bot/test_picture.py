@@ -40,19 +40,19 @@ def test_it_is_the_same_picture_every_time_and_fits_a_phone(name: str) -> None:
 
 def test_the_words_say_what_the_picture_shows() -> None:
     """For those who do not see it: the job, each suspect with its score, the numbers and the marked iteration."""
-    told = drawn(diagnoses.node_fault()).text
+    words = drawn(diagnoses.node_fault()).text
 
-    assert told.startswith("f07. Anomaly score of 4 nodes, 0 to 1. Suspects: node-01 ")
-    assert "Numbers by iteration: " in told
-    assert "Marked iterations: " in told
+    assert words.startswith("f07. Anomaly score of 4 nodes, 0 to 1. Suspects: node-01 ")
+    assert "Numbers by iteration: " in words
+    assert "Marked iterations: " in words
 
 
 def test_the_words_have_an_end_and_hold_no_control_byte() -> None:
     """Names of nodes and series come from logs; Slack takes so many characters and no more."""
-    told = drawn(diagnoses.hostile()).text
+    words = drawn(diagnoses.hostile()).text
 
-    assert len(told) <= MAX_TEXT
-    assert told.isprintable()
+    assert len(words) <= MAX_TEXT
+    assert words.isprintable()
 
 
 @pytest.mark.parametrize("name", ["inconclusive", "no_logs", "succeeded"])

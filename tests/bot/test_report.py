@@ -116,7 +116,7 @@ def test_the_browser_would_refuse_anything_else(page: Page) -> None:
 def test_every_id_is_there_once_and_every_link_leads_somewhere(page: Page) -> None:
     """Links from sentences to evidence and from SVG to its own parts."""
     ids = Counter(value for _, name, value in page.attributes if name == "id")
-    assert not [one for one, count in ids.items() if count > 1]
+    assert not [element_id for element_id, count in ids.items() if count > 1]
     assert {value[1:] for _, name, value in page.attributes if name == "href" and value[0] == "#"} <= set(ids)
     used = {found for _, _, value in page.attributes for found in re.findall(r"url\(#([^)]+)\)", value)}
     assert used <= set(ids)

@@ -19,14 +19,14 @@ def test_metrics_stand_in_terminal_page_and_json() -> None:
 
     page = render_report(answer, {}, version="1")
     shown = plain_text(answer)
-    told = json.loads(to_json(to_contract(answer)))["metrics"]
+    metrics = json.loads(to_json(to_contract(answer)))["metrics"]
 
     assert "metrics-wide" in page
     assert 'id="M1"' in page
     assert "Metrics\nM1" in shown
     assert "metrics/clocks.csv:" in shown
-    assert told[0]["who"] == "node-2"
-    assert told[0]["lines"][0]["file"] == "metrics/clocks.csv"
+    assert metrics[0]["who"] == "node-2"
+    assert metrics[0]["lines"][0]["file"] == "metrics/clocks.csv"
 
 
 def test_a_job_without_metrics_has_none_in_its_json() -> None:

@@ -73,12 +73,12 @@ def test_it_serves_until_it_is_told_to_end(slack: Slack, environment: Environmen
     with serving(environment) as process:
         log = log_until(process, "listening")
         slack.wait_for_connection()
-        told = slack.user("alice").command("/diagnose help")
+        reply = slack.user("alice").command("/diagnose help")
         process.terminate()
         log += log_until(process, "stopped")
         assert process.wait(PATIENCE) == 0
 
-    assert told.acknowledged
+    assert reply.acknowledged
     assert {"time", "level", "logger", "message"} <= set(log[0])
     assert "Socket Mode" in next(line["message"] for line in log if "listening" in line["message"])
     app = slack.workspace.app
@@ -96,9 +96,9 @@ def test_http_by_setting(environment: Environment) -> None:
             "SLACK_APP_TOKEN": "",
         }
         with serving({**environment, **http}) as process:
-            told = log_until(process, "listening")[-1]["message"]
-            port = re.search(r"HTTP on port (\d+)", told)
-            assert port, told
+            line = log_until(process, "listening")[-1]["message"]
+            port = re.search(r"HTTP on port (\d+)", line)
+            assert port, line
             slack.use_http(f"http://127.0.0.1:{port[1]}/slack/events")
 
             assert slack.user("alice").command("/diagnose help").acknowledged
@@ -129,10 +129,10 @@ def test_what_is_missing_is_told_with_a_hint(environment: Environment, setting: 
     """
     with serving({**environment, **setting}) as process:
         assert process.stderr
-        said = process.stderr.read()
+        output = process.stderr.read()
         assert process.wait(PATIENCE) == 2
-    *log, error, hint = said.splitlines()
+    *log, error, hint = output.splitlines()
     assert error.startswith(f"error: {message}")
     assert hint.startswith("hint: ")
     assert all(json.loads(line)["level"] == "INFO" and "again in" in line for line in log)
-    assert "xoxb-" not in said.replace("the xoxb- token", "")
+    assert "xoxb-" not in output.replace("the xoxb- token", "")

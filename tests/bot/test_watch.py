@@ -320,9 +320,9 @@ def test_a_diagnosis_that_cannot_be_made_does_not_end_the_watch(
 
     command._so_far(Request(str(tmp_path / "gone"), paths=True), settings, command.Output(False, False, ""))
 
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.splitlines()[-1].startswith("No diagnosis of the job as it stands: ")
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.splitlines()[-1].startswith("No diagnosis of the job as it stands: ")
 
 
 def test_an_unknown_job_is_wrong_use(tmp_path: Path) -> None:

@@ -124,6 +124,7 @@ def test_nothing_conclusive_is_said_with_what_to_get(scene: Scene, room: str) ->
     assert quiet.text.startswith(f"{QUIET}: Nothing conclusive")
     assert "Check first" in scene.details(quiet).all_text
     assert "Nothing similar is known." in scene.details(quiet).all_text
+    assert "Suspect" not in scene.details(quiet).all_text
     assert "*Confidence*" not in quiet.all_text
     assert "Approve and archive" not in quiet.all_text
 

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.support.patience import PATIENCE
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
-from bot.slack.actions import draft_value
+from bot.slack.actions import DraftClick
 from bot.slack.objections import DECIDED, TAKEN_BACK
 from bot.state.audit import as_jsonl
 from faultlib.pattern import Entry, Origin, Status
@@ -274,7 +274,7 @@ def test_a_button_that_somebody_made_up_does_nothing(scene: Scene, answers: dict
     """34: ids are looked up, and what is not of this bot is said to be unknown."""
     answer = answers["reject"]
     forged = tuple(
-        {**block, "elements": [{**one, "value": draft_value("r-000000", 1)} for one in block["elements"]]}
+        {**block, "elements": [{**one, "value": str(DraftClick("r-000000", 1))} for one in block["elements"]]}
         if block["type"] == "actions"
         else block
         for block in answer.blocks

@@ -156,16 +156,6 @@ def test_a_job_with_nothing_to_diagnose_is_told_to_the_asker_alone(
     assert scene.posts(room) == ()
 
 
-def test_nothing_conclusive_is_an_answer_for_all(scene: Scene, room: str) -> None:
-    """20: in words of its own, and no node is at fault."""
-    scene.ask(QUIET, room)
-
-    answer = scene.answer(QUIET, room)
-
-    assert "Nothing conclusive" in answer.text
-    assert "Suspect" not in scene.details(answer).all_text
-
-
 def test_a_job_asked_again_is_shown_and_not_done_again(scene: Scene, room: str) -> None:
     """8: when it is finished, with a link to the answer and a button that does it again."""
     answer = scene.diagnosed(QUIET, room)

@@ -13,7 +13,7 @@ from benchmarks.support.stage import Stage, eventually
 from bot.library.filing import LibraryAction, file_note
 from bot.library.session import open_fault_library
 from bot.settings import Settings
-from bot.slack.actions import draft_value
+from bot.slack.actions import DraftClick
 from bot.slack.archive import load_draft
 from bot.state.audit import as_jsonl
 from bot.state.drafts import Decision, Verdict
@@ -70,7 +70,7 @@ def as_button(stage: Stage, message: Message, action: str) -> Message:
     run = stage.run("quick-1")
     assert run is not None
     button = {"type": "button", "action_id": action, "text": {"type": "plain_text", "text": "Old"}}
-    row = {"type": "actions", "block_id": "old", "elements": [{**button, "value": draft_value(run.id, 1)}]}
+    row = {"type": "actions", "block_id": "old", "elements": [{**button, "value": str(DraftClick(run.id, 1))}]}
     server = stage.slack._server
     return server.call(
         lambda: server.state.put(replace(message, ts=server.state.new_ts(), blocks=(*message.blocks, row)))

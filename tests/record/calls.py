@@ -57,14 +57,6 @@ def _structured(rung: JsonMode) -> Call:
     return call
 
 
-def _words(url: str, name: str, _keep: bool) -> ModelReply:
-    model = model_at(url, name)
-    try:
-        return model.answer(_SHORT, max_tokens=_MAX_TOKENS)
-    finally:
-        model.close()
-
-
 def _note(job: str) -> Call:
     """A plan of a note; its own words, before anything is made of it."""
 
@@ -78,7 +70,6 @@ def _note(job: str) -> Call:
 
 CALLS: dict[str, Call] = {
     **{f"client-{rung.value}": _structured(rung) for rung in JsonMode},
-    "client-words": _words,
     "note-f02": _note("f02"),  # rank 3 froze
     "note-s01": _note("s01"),  # it did not fail
     "note-f07": _note("f07"),  # a network link went down

@@ -19,7 +19,7 @@ class Overheard:
         self,
         messages: Sequence[ChatMessage],
         *,
-        schema: type[BaseModel] | None = None,
+        schema: type[BaseModel],
         max_tokens: int = 1024,
     ) -> ModelReply:
         """What the model answers."""

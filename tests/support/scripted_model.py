@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from bot.chat.extract import json_object, visible
+from bot.chat.extract import json_object
 from bot.chat.model import ChatMessage, ModelReply, ModelTrouble, ModelUnavailable, Usage
 
 
@@ -20,7 +20,7 @@ class ScriptedModel:
         self,
         messages: Sequence[ChatMessage],
         *,
-        schema: type[BaseModel] | None = None,
+        schema: type[BaseModel],  # noqa: ARG002 the script has its answers
         max_tokens: int,
     ) -> ModelReply:
         """The next answer of the script; a word counts as a token."""
@@ -33,11 +33,9 @@ class ScriptedModel:
         usage = Usage(sum(len(message.text.split()) for message in messages), len(scripted.split()), 1)
         if usage.completion_tokens > max_tokens:
             raise ModelUnavailable(f"The model {self.name} was cut off.", kind=ModelTrouble.CUT_OFF, usage=usage)
-        text = visible(scripted) if schema is None else json_object(scripted)
+        text = json_object(scripted)
         if text is None:
             raise ModelUnavailable(
                 f"The model {self.name} gave no JSON object.", kind=ModelTrouble.NO_JSON, usage=usage
             )
-        if not text:
-            raise ModelUnavailable(f"The model {self.name} gave an empty answer.", kind=ModelTrouble.EMPTY, usage=usage)
         return ModelReply(text, usage)

@@ -132,8 +132,8 @@ class Checking:
             ran = self._asked(_BUSY)
             self._busy = {
                 node
-                for node, item in ran.items()
-                if item.code == 0 and any(line.strip().isdigit() for line in item.output.splitlines())
+                for node, answer in ran.items()
+                if answer.code == 0 and any(line.strip().isdigit() for line in answer.output.splitlines())
             }
         return self._busy
 
@@ -141,7 +141,7 @@ class Checking:
         """Nodes on which commands run as root."""
         if self._roots is None:
             ran = self._asked(_WHO)
-            self._roots = {node for node, item in ran.items() if item.code == 0 and item.output.strip() == "0"}
+            self._roots = {node for node, answer in ran.items() if answer.code == 0 and answer.output.strip() == "0"}
         return self._roots
 
     def _asked(self, command: tuple[str, ...]) -> dict[str, Ran]:

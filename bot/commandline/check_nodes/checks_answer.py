@@ -57,7 +57,10 @@ def told_of(wanted: NodeChecks, results: Results, links: Sequence[Link]) -> list
             lines += [harmless(f"{outcome.value:<8}{node}  {name}: {says}", 300) for name, says in outcomes]
     lines += [harmless(f"{'link':<8}{link.nodes[0]} - {link.nodes[1]}  {link.says}", 300) for link in links]
     left = {
-        node for outcomes in results.values() for node, (item, _) in outcomes.items() if item is not CheckOutcome.PASSED
+        node
+        for outcomes in results.values()
+        for node, (result, _) in outcomes.items()
+        if result is not CheckOutcome.PASSED
     }
     passed = [node.name for node in wanted.nodes if node.name not in left]
     lines.append(f"{len(passed)} of {len(wanted.nodes)} nodes passed all {len(results)} checks.")
@@ -108,7 +111,7 @@ def _with(
 ) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for name, outcomes in results.items():
-        for node, (item, says) in outcomes.items():
-            if item is outcome:
+        for node, (result, says) in outcomes.items():
+            if result is outcome:
                 found.setdefault(node, []).append((name, says))
     return found

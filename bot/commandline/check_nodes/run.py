@@ -139,8 +139,8 @@ def filled(check: Check, node: Node, *, peer: Node | None = None, group: Sequenc
         known |= {"peer": (peer.name,), "peer_address": (peer.address,)}
     if group:
         known |= {
-            "nodes": tuple(item.name for item in group),
-            "addresses": tuple(item.address for item in group),
+            "nodes": tuple(member.name for member in group),
+            "addresses": tuple(member.address for member in group),
             "count": (str(len(group)),),
         }
     return tuple(_word(word, known) for word in check.command)

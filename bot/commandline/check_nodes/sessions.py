@@ -58,9 +58,9 @@ class Session:
     def _line(self, key: str, value: int | None, until: float) -> Answer | None:
         """The next line of JSON that has this; whatever else stands in the output is not looked at."""
         while not self.trouble:
-            line, found, rest = self._read.partition(b"\n")
+            line, found, after = self._read.partition(b"\n")
             if found:
-                self._read = rest
+                self._read = after
                 answer = _document(line)
                 if key in answer and value in (None, answer[key]):
                     return answer

@@ -28,8 +28,8 @@ def verdicts_of(
         for node, reports in read_reports(str(path)).items():
             of_nodes[node] = (*of_nodes.get(node, ()), *reports)
     if run and runner.through is NodeAccess.SRUN and not runner.prefix:
-        here = NodeRunner(NodeAccess.LOCAL)
-        asked = here.run(nodes[0], [*SHOW, ",".join(node.name for node in nodes)], _SHOW_S)
+        local = NodeRunner(NodeAccess.LOCAL)
+        asked = local.run(nodes[0], [*SHOW, ",".join(node.name for node in nodes)], _SHOW_S)
         of_nodes |= by_node(reports_in(asked.output)) if asked.code == 0 else {}
     found = {node.name: verdict_of(of_nodes[node.name]) for node in nodes if node.name in of_nodes}
     return {name: (outcome, harmless(says, 200)) for name, (outcome, says) in found.items()}

@@ -84,7 +84,7 @@ def _as_json(alarm: Alarm) -> str:
 def _as_text(alarm: Alarm) -> str:
     at = datetime.fromtimestamp(alarm.at / 1e6, UTC)
     of = f"{len(alarm.job.nics)} NICs of {harmless(alarm.job.servers[0], 40)}"
-    what = f"{KINDS[alarm.finding.kind]}, {who(alarm.finding.subject)}"
+    trouble = f"{KINDS[alarm.finding.kind]}, {who(alarm.finding.subject)}"
     if alarm.state is AlarmState.OVER:
-        return f"{at:%Y-%m-%d %H:%M:%S}  over   {of}: {what}; it lasted {(alarm.at - alarm.since) / 1e6:.0f} s.\n"
-    return f"{at:%Y-%m-%d %H:%M:%S}  alarm  {of}: {what}\n    {harmless(alarm.finding.because, 400)}\n"
+        return f"{at:%Y-%m-%d %H:%M:%S}  over   {of}: {trouble}; it lasted {(alarm.at - alarm.since) / 1e6:.0f} s.\n"
+    return f"{at:%Y-%m-%d %H:%M:%S}  alarm  {of}: {trouble}\n    {harmless(alarm.finding.because, 400)}\n"

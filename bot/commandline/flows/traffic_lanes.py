@@ -46,7 +46,7 @@ def drawn_lanes(job: JobAnswer) -> DrawnLanes:
         "first": 0,
         "last": last - first,
         "begun": first,
-        "lanes": [_lane(lane, item, first) for lane, item in zip(chosen, marks, strict=True)],
+        "lanes": [_lane(lane, lane_marks, first) for lane, lane_marks in zip(chosen, marks, strict=True)],
         "steps": (job.timeline.end - first).tolist(),
         "findings": [
             {

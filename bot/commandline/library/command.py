@@ -41,8 +41,8 @@ def search(words: str, *, limit: int, json: bool) -> int:
             meaning = {}
         found = find(words, library.entries(), meaning, limit=limit)
     rows = [
-        {"pattern": item.entry.id, "score": item.score, "because": item.because, "title": item.entry.pattern.title}
-        for item in found
+        {"pattern": hit.entry.id, "score": hit.score, "because": hit.because, "title": hit.entry.pattern.title}
+        for hit in found
     ]
     return say(as_json(rows) if json else hits(found)) or (DONE if found else NOTHING)
 
@@ -207,12 +207,12 @@ def _take(library: Library, entry: Entry, *, approve: bool, who: str) -> str:
 def _offer(library: Library, entry: Entry) -> str:
     """That it may be the fault of another pattern, and how to make one of both; mostly nothing."""
     entries = library.entries()
-    near, what = nearly(entry.pattern, entries, {}), "is nearly"
+    near, likeness = nearly(entry.pattern, entries, {}), "is nearly"
     if near is None:
-        near, what = same_fault(entry.pattern, entries), "may be the same fault as"
+        near, likeness = same_fault(entry.pattern, entries), "may be the same fault as"
     if near is None:
         return ""
-    return f"It {what} {near.id}: firstfault library merge {entry.id} {near.id} makes one of both.\n"
+    return f"It {likeness} {near.id}: firstfault library merge {entry.id} {near.id} makes one of both.\n"
 
 
 def _read(paths: Sequence[Path]) -> list[Entry]:

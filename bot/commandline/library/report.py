@@ -48,8 +48,8 @@ def software_of(manifests: Sequence[Manifest]) -> Sequence[Software]:
     """What each job ran, where its manifest tells: the framework, and ``software`` by name."""
     found = []
     for manifest in manifests:
-        told = manifest.extra.get("software")
-        versions = {str(name): str(version) for name, version in told.items()} if isinstance(told, dict) else {}
+        software = manifest.extra.get("software")
+        versions = {str(name): str(version) for name, version in software.items()} if isinstance(software, dict) else {}
         if manifest.framework:
             versions["framework"] = manifest.framework
         found.append(Software(manifest.job_id, _in_utc(manifest.start), versions))

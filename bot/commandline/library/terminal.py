@@ -48,7 +48,7 @@ def hits(found: Sequence[Found]) -> str:
     """Patterns that were found, the most alike first."""
     if not found:
         return "Nothing similar is known.\n"
-    return "\n".join("".join(f"{line}\n" for line in _hit(number, item)) for number, item in enumerate(found, start=1))
+    return "\n".join("".join(f"{line}\n" for line in _hit(number, hit)) for number, hit in enumerate(found, start=1))
 
 
 def numbers(stats: Stats) -> str:

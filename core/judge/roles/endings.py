@@ -20,24 +20,24 @@ def clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
     what a launcher reports of it without a clock, where all ranks had waited. An order to end comes from outside of a
     node; its own launcher asks the others because one of them failed.
     """
-    asked = first_times(table, [candidate for candidate in candidates if is_order(table, candidate)])
-    troubled = first_times(table, [candidate for candidate in candidates if is_trouble(candidate)])
-    waited = first_times(table, [candidate for candidate in candidates if has_waited(candidate)])
+    asked_at = first_times(table, [candidate for candidate in candidates if is_order(table, candidate)])
+    troubled_at = first_times(table, [candidate for candidate in candidates if is_trouble(candidate)])
+    waited_at = first_times(table, [candidate for candidate in candidates if has_waited(candidate)])
     ranks_waited = first_of_ranks(table, [candidate for candidate in candidates if has_waited(candidate)])
     all_waited = bool(ranks_waited) and set(table.ranks) <= ranks_waited.keys()
     why = "its node was ending already"
 
     def ended_itself(rows: Rows) -> NDArray[np.bool_]:
-        late = _since(table, waited, rows) <= table.time[rows]
+        late = _since(table, waited_at, rows) <= table.time[rows]
         return np.asarray(late | (~table.timed[rows] & all_waited), np.bool_)
 
     def clear(candidate: Candidate) -> Candidate:
         if candidate.fact.kind == Kind.ABORTED and candidate.role is Role.ROOT:
             return without(table, candidate, ended_itself, "it had waited for a peer in vain")
         if candidate.fact.kind == Kind.TERMINATED and candidate.role is Role.ROOT:
-            return without(table, candidate, lambda rows: after(table, rows, np.minimum(asked, troubled)), why)
+            return without(table, candidate, lambda rows: after(table, rows, np.minimum(asked_at, troubled_at)), why)
         if candidate.role is Role.PROPAGATED:
-            since = troubled if candidate.fact.kind == Kind.STORE_LOST else asked
+            since = troubled_at if candidate.fact.kind == Kind.STORE_LOST else asked_at
             return without(table, candidate, lambda rows: after(table, rows, since), why)
         return candidate
 

@@ -117,17 +117,17 @@ class _ClearingUp:
 
     def _was_asked(self, rows: Rows) -> NDArray[np.bool_]:
         """A launcher that reports which process died asks the others of its node to stop: only those were asked."""
-        table, asked = self._table, self._asked
+        table, asked_at = self._table, self._asked
         pids = [self.about[row].pid if row in self.about else None for row in rows.tolist()]
         named = np.array([_is_launched(self.about.get(row)) for row in rows.tolist()], np.bool_)
         places = zip(table.node[rows].tolist(), pids, strict=True)  # containers of all nodes count their own processes
         of_process = self._asked_processes
         since = [min(of_process.get((node, pid), NEVER), of_process.get((-1, pid), NEVER)) for node, pid in places]
         by_process = table.time[rows] >= np.array(since, np.int64)
-        late: NDArray[np.bool_] = table.time[rows] >= asked.min()
-        same_moment = table.time[rows] == asked.min()  # there the place in the file tells
+        late: NDArray[np.bool_] = table.time[rows] >= asked_at.min()
+        same_moment = table.time[rows] == asked_at.min()  # there the place in the file tells
         late &= ~(same_moment & (rows < self._first_requests[table.file[rows]]))
-        by_node = np.where(named, after(table, rows, self._told), after(table, rows, asked))
+        by_node = np.where(named, after(table, rows, self._told), after(table, rows, asked_at))
         by_scheduler = self._schedulers[table.voice[rows]] & late & ~named  # a log of all ranks is no scheduler's
         return np.asarray(by_process | by_node | by_scheduler, np.bool_)
 
@@ -168,9 +168,9 @@ def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, NamedProcess]:
     chosen = np.concatenate([np.zeros(0, np.intp), *rows])[:MAX_EXITS].tolist()
     keys = keys_of(parsed.table, chosen)  # of a report the lines that say what happened
     texts = read_rows(parsed.files, parsed.table, [key for row in chosen for key in keys[row]])
-    said = {key: unlabelled(parsed.table, key, text) for key, text in texts.items()}
-    told = {row: [process_of(said.get(key, "")) for key in keys[row]] for row in chosen}
-    named = {row: next((process for process in processes if process), None) for row, processes in told.items()}
+    messages = {key: unlabelled(parsed.table, key, text) for key, text in texts.items()}
+    reports = {row: [process_of(messages.get(key, "")) for key in keys[row]] for row in chosen}
+    named = {row: next((process for process in processes if process), None) for row, processes in reports.items()}
     known = parsed.launched.known
     return {
         row: replace(process, rank=known(int(parsed.table.file[row]), process))
@@ -181,12 +181,12 @@ def _processes(parsed: Parsed, rows: Sequence[Rows]) -> dict[int, NamedProcess]:
 
 def _first_of_processes(table: EventTable, about: Mapping[int, NamedProcess]) -> dict[tuple[int, int | None], int]:
     """When each process of each node (its place in the table, -1 for none) was first told of."""
-    found: dict[tuple[int, int | None], int] = {}
+    first: dict[tuple[int, int | None], int] = {}
     for row, process in about.items():
         if process.pid is not None:
             key = int(table.node[row]), process.pid
-            found[key] = min(found.get(key, NEVER), int(table.time[row]))
-    return found
+            first[key] = min(first.get(key, NEVER), int(table.time[row]))
+    return first
 
 
 def _first_elsewhere(trouble: NDArray[np.int64], node: int) -> int:

@@ -33,18 +33,22 @@ def clear_recovered_links(parsed: Parsed, candidates: Sequence[Candidate]) -> Se
 
     Nor where the job had stood still before: what came then, and passed, is no reason for it.
     """
-    lost = [item for item in candidates if item.role is Role.ROOT and item.fact.kind == Kind.NETWORK_LINK]
+    lost = [
+        candidate
+        for candidate in candidates
+        if candidate.role is Role.ROOT and candidate.fact.kind == Kind.NETWORK_LINK
+    ]
     if not lost:
         return candidates
     up = _came_up(parsed)
     down: dict[int, tuple[int, str]] = {}
-    rows = np.unique(np.concatenate([item.rows for item in lost]))[:MAX_READ]
+    rows = np.unique(np.concatenate([candidate.rows for candidate in lost]))[:MAX_READ]
     for row, text in read_rows(parsed.files, parsed.table, rows).items():
-        found = _DOWN.search(unlabelled(parsed.table, row, text))
-        if found is not None:
-            down[row] = (int(parsed.table.node[row]), found["link"])
+        match = _DOWN.search(unlabelled(parsed.table, row, text))
+        if match is not None:
+            down[row] = (int(parsed.table.node[row]), match["link"])
     back = {row for row, link in down.items() if up.get(link, -1) > int(parsed.table.time[row])}
-    several = len({node for item in lost for node in item.nodes}) >= SEVERAL
+    several = len({node for candidate in lost for node in candidate.nodes}) >= SEVERAL
     if not several or len(back) == len(down):
         ended = parsed.iterations.ended
         back = {row for row in back if 0 <= ended < int(parsed.table.time[row]) - STOOD}
@@ -55,21 +59,25 @@ def clear_recovered_links(parsed: Parsed, candidates: Sequence[Candidate]) -> Se
         return np.isin(of, sorted(back))
 
     why = "the link came up again"
-    return [without(parsed.table, item, came_back, why) if item in lost else item for item in candidates]
+    return [
+        without(parsed.table, candidate, came_back, why) if candidate in lost else candidate for candidate in candidates
+    ]
 
 
 def clear_answered_servers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """The candidates without file servers that answered again, a minute at least before the logs end."""
-    lost = [item for item in candidates if item.role is Role.ROOT and _SERVER_WORDS.search(item.text)]
+    lost = [
+        candidate for candidate in candidates if candidate.role is Role.ROOT and _SERVER_WORDS.search(candidate.text)
+    ]
     if not lost:
         return candidates
     again = _came_up(parsed, _ANSWERS_WORDS, _ANSWERS)
     end = int(parsed.table.spoke.last.max()) - STOOD
-    rows = np.unique(np.concatenate([item.rows for item in lost]))[:MAX_READ]
+    rows = np.unique(np.concatenate([candidate.rows for candidate in lost]))[:MAX_READ]
     back = set()
     for row, text in read_rows(parsed.files, parsed.table, rows).items():
-        found = _SILENT.search(unlabelled(parsed.table, row, text))
-        answered = again.get((int(parsed.table.node[row]), found["link"]), -1) if found is not None else -1
+        match = _SILENT.search(unlabelled(parsed.table, row, text))
+        answered = again.get((int(parsed.table.node[row]), match["link"]), -1) if match is not None else -1
         if int(parsed.table.time[row]) <= answered <= end:
             back.add(row)
 
@@ -77,7 +85,9 @@ def clear_answered_servers(parsed: Parsed, candidates: Sequence[Candidate]) -> S
         return np.isin(of, sorted(back))
 
     why = "the server answered again, and the job went on"
-    return [without(parsed.table, item, answers, why) if item in lost else item for item in candidates]
+    return [
+        without(parsed.table, candidate, answers, why) if candidate in lost else candidate for candidate in candidates
+    ]
 
 
 def _came_up(
@@ -87,10 +97,10 @@ def _came_up(
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if words.search(template.sample)]
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[-MAX_READ:]
-    found: dict[tuple[int, str], int] = {}
+    last_up: dict[tuple[int, str], int] = {}
     for row, text in read_rows(parsed.files, table, rows).items():
         match = up.search(unlabelled(table, row, text))
         if match is not None:
             link = int(table.node[row]), match["link"]
-            found[link] = max(found.get(link, -1), int(table.time[row]))
-    return found
+            last_up[link] = max(last_up.get(link, -1), int(table.time[row]))
+    return last_up

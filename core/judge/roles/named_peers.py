@@ -52,11 +52,13 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
         own = guessed.get(candidate.event)
         if not own:
             return candidate
-        said = [(parsed.table.origins[voices[row]], " ".join(texts.get(line, "") for line in keys[row])) for row in own]
+        spoken = [
+            (parsed.table.origins[voices[row]], " ".join(texts.get(line, "") for line in keys[row])) for row in own
+        ]
         guess, logged = not candidate.fact.known, candidate.fact.kind == Kind.ERROR
         if not all(
             any(_names(text, speaker, ours, guess=guess)) or (logged and _other_ranks(text, speaker))
-            for speaker, text in said
+            for speaker, text in spoken
         ):
             return candidate
         return replace(candidate, fact=_TELLS_OF_A_PEER, role=Role.PROPAGATED, why="it names a peer")

@@ -71,12 +71,12 @@ def without(table: EventTable, candidate: Candidate, ending: Chosen, why: str) -
 
 def first_of_ranks(table: EventTable, candidates: Sequence[Candidate]) -> dict[int, int]:
     """When each rank first said one of these."""
-    found: dict[int, int] = {}
+    first: dict[int, int] = {}
     rows = rows_of(candidates)  # all at once: there may be thousands of candidates
     for rank, time in zip(table.rank[rows].tolist(), table.time[rows].tolist(), strict=True):
         if rank >= 0:
-            found[rank] = min(found.get(rank, time), time)
-    return found
+            first[rank] = min(first.get(rank, time), time)
+    return first
 
 
 def first_times(table: EventTable, candidates: Sequence[Candidate]) -> NDArray[np.int64]:

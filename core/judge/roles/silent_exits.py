@@ -37,7 +37,7 @@ def promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate], exits:
     silent = _reports(parsed, candidates, exits)
     if not len(silent):
         return candidates
-    asked, orders = first_times(table, requests(candidates)), rows_of(requests(candidates))
+    asked_at, orders = first_times(table, requests(candidates)), rows_of(requests(candidates))
     scheduler = are_schedulers(table)
 
     def explained(rows: Rows) -> NDArray[np.bool_]:
@@ -45,7 +45,7 @@ def promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate], exits:
         above = np.searchsorted(orders, rows) - 1
         ordered = (above >= 0) & (table.file[orders[above]] == table.file[rows]) if len(orders) else rows < 0
         ordered &= scheduler[table.voice[rows]]
-        return np.asarray(~np.isin(rows, silent) | after(table, rows, asked) | ordered, np.bool_)
+        return np.asarray(~np.isin(rows, silent) | after(table, rows, asked_at) | ordered, np.bool_)
 
     def promote(candidate: Candidate) -> Candidate:
         if candidate.role is not Role.TEARDOWN or explained(candidate.rows).all():
@@ -64,9 +64,9 @@ def _reports(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> R
         rank for candidate in candidates if candidate.role in (Role.ROOT, Role.PROPAGATED) for rank in candidate.ranks
     }
     spoke = set() if parsed.table.ranks_are_nodes else spoke
-    found = [
+    rows = [
         ending.row
         for rank, ending in exits.of_rank.items()
         if rank not in spoke and ending.row is not None and (ending.code or ending.signal in CRASHES)
     ]
-    return np.array(sorted(found), np.intp)
+    return np.array(sorted(rows), np.intp)

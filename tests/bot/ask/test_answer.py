@@ -162,7 +162,7 @@ def test_what_cannot_be_answered_gets_three_questions_that_can(
     assert not reply.answered
     offered = [line.strip("“”") for line in reply.lines[1:]]
     assert len(offered) == 3
-    assert all(ask(one, subject, classifier=classifier).answered for one in offered)
+    assert all(ask(suggested, subject, classifier=classifier).answered for suggested in offered)
 
 
 def test_function_words_are_not_searched(subject: Subject) -> None:
@@ -200,10 +200,10 @@ def test_a_confirmed_fault_names_who_confirmed_it(subject: Subject) -> None:
                        score=1.0, because="b", confirmed_by="ada", confirmed_at="2026-11-20T01:02:03Z",
                        jobs=("f05",))  # fmt: skip
     known = replace(subject, known=(fault,))
-    told = {name: ANSWERS[name][1](known, read_question("E", ())) for name in ("approved", "before", "jobs")}
-    assert told["approved"] == ["P1, “Link down”, was confirmed by ada, 2026-11-20. [P1]"]
-    assert (told["before"] or [""])[0] == "Yes: “Link down” (confirmed by ada, 2026-11-20). Seen in f05. [P1]"
-    assert "f05" in (told["jobs"] or [""])[0]
+    replies = {name: ANSWERS[name][1](known, read_question("E", ())) for name in ("approved", "before", "jobs")}
+    assert replies["approved"] == ["P1, “Link down”, was confirmed by ada, 2026-11-20. [P1]"]
+    assert (replies["before"] or [""])[0] == "Yes: “Link down” (confirmed by ada, 2026-11-20). Seen in f05. [P1]"
+    assert "f05" in (replies["jobs"] or [""])[0]
 
 
 def test_a_model_chooses_intent_and_parameters(subject: Subject) -> None:
@@ -215,7 +215,7 @@ def test_a_model_chooses_intent_and_parameters(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
         "gpu019 is to blame [E1]",
         '{"intent": "delete", "nodes": [], "ranks": [], "iterations": [], "ids": [], "job": "", "words": ""}',
@@ -223,9 +223,9 @@ def test_a_model_chooses_intent_and_parameters(subject: Subject) -> None:
         ModelUnavailable("The model gave no answer in 60 s.", usage=Usage(10, 0, 1)),
     ],
 )
-def test_a_choice_outside_the_list_changes_nothing(said: str | ModelUnavailable, subject: Subject) -> None:
+def test_a_choice_outside_the_list_changes_nothing(answer: str | ModelUnavailable, subject: Subject) -> None:
     """Then code's own choice stands, and no word of the model is shown."""
-    reply = ask("how sure are you", subject, ScriptedModel(said))
+    reply = ask("how sure are you", subject, ScriptedModel(answer))
     assert reply.looks == ("sure",)
     assert "to blame" not in "\n".join(reply.lines)
 
@@ -283,9 +283,9 @@ def test_a_secret_of_a_long_line_is_not_cut_in_two() -> None:
     text = f"RuntimeError: {'cannot connect to the store and ' * 6}AWS_SECRET_ACCESS_KEY={secret} after login"
     line = Line("logs/rank_1.log", 27, text)
 
-    for told in (*raw([line]), cited(text * 4, "E1")):
-        assert "bPxRfiCYS3cr3tPw10" not in told
-        assert "cannot connect" in told
+    for quoted in (*raw([line]), cited(text * 4, "E1")):
+        assert "bPxRfiCYS3cr3tPw10" not in quoted
+        assert "cannot connect" in quoted
 
 
 class CountingEmbedder:

@@ -71,11 +71,11 @@ def test_words_of_one_meaning_are_one() -> None:
 
 def test_an_error_names_what_it_quotes() -> None:
     """The path, not the file of the program that raised it."""
-    told = error(
+    fact = error(
         'File "/opt/train/a.py", line 3, in open_shard',
         "FileNotFoundError: [Errno 2] No such file or directory: '/data/shard_1.jsonl'",
     )
-    assert named_in(told) == ("/data/shard_1.jsonl",)
+    assert named_in(fact) == ("/data/shard_1.jsonl",)
     assert named_in(error("train.py: error: unrecognized arguments: --seq-lenght 128")) == ("--seq-lenght",)
     assert named_in(error("failed (exitcode: -9) of binary: /opt/venv/bin/python")) == ()
 
@@ -90,20 +90,20 @@ def test_the_course_tells_since_when_nothing_moved(subject: Subject) -> None:
 
 def test_ends_are_told_in_their_order(subject: Subject) -> None:
     """The node that fell silent stands first."""
-    said = [fact.says for fact in facts_of_ends(subject) if fact.says.startswith("Last lines by node")]
+    sentences = [fact.says for fact in facts_of_ends(subject) if fact.says.startswith("Last lines by node")]
 
-    assert said[0].startswith("Last lines by node: gpu018 13:45:27")
+    assert sentences[0].startswith("Last lines by node: gpu018 13:45:27")
 
 
 def test_an_address_is_its_node_to_who_names_it(subject: Subject) -> None:
     """The fact of that address comes first, whatever else the question says."""
-    told = list(facts_of_addresses(subject))
-    if not told:
+    facts = list(facts_of_addresses(subject))
+    if not facts:
         pytest.skip("job.json of the example has no addresses")
-    address = told[0].keys[0]
+    address = facts[0].keys[0]
     picked = Picker(subject, read_question(f"who is {address}", subject.parsed.nodes)).answering()
 
-    assert picked[0].says == told[0].says
+    assert picked[0].says == facts[0].says
 
 
 def test_that_node_is_the_suspect(subject: Subject) -> None:

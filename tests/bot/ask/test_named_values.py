@@ -26,7 +26,7 @@ def first(text: str, subject: Subject) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "named_values"),
     [
         ("step    30/200  loss 5.6745  gnorm 0.355", {"step": "30/200", "loss": "5.6745", "gnorm": "0.355"}),
         ("600 traces, first seed 4", {"traces": "600", "first seed": "4"}),
@@ -45,9 +45,9 @@ def first(text: str, subject: Subject) -> str:
         ("nothing to see here", {}),
     ],
 )
-def test_a_value_is_told_by_its_form(text: str, told: dict[str, str]) -> None:
+def test_a_value_is_told_by_its_form(text: str, named_values: dict[str, str]) -> None:
     """Its name is what stands between it and the value before; a count's name stands behind it."""
-    assert {named.name: named.value for named in values_in(text)} == told
+    assert {named.name: named.value for named in values_in(text)} == named_values
 
 
 @pytest.fixture(scope="module")

@@ -73,7 +73,7 @@ def test_a_list_has_the_head_of_its_first_thing() -> None:
 def test_what_is_never_logged_is_known_by_its_words(text: str) -> None:
     """In three languages; such a question is refused in one sentence when no line tells it."""
     question = read_question(text, ())
-    assert any(one.asked.search(f"{text.casefold()}\n{question.plain}") for one in unlogged())
+    assert any(refusal.asked.search(f"{text.casefold()}\n{question.plain}") for refusal in unlogged())
 
 
 def test_no_labelled_question_that_has_an_answer_is_refused() -> None:
@@ -81,7 +81,7 @@ def test_no_labelled_question_that_has_an_answer_is_refused() -> None:
     asked = [
         text
         for text, intent in labelled()
-        if any(one.asked.search(text) and one.beside != intent for one in unlogged())
+        if any(refusal.asked.search(text) and refusal.beside != intent for refusal in unlogged())
     ]
     assert [text for text in asked if "price" not in text and "old" not in text] == []
 

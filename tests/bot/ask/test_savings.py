@@ -13,10 +13,10 @@ from tests.support.jobs import job, parse
 @pytest.mark.parametrize("word", ["saved", "wrote", "written", "stored", "dumped", "complete", "completed", "done"])
 def test_savings_are_found_by_a_word_of_theirs(word: str) -> None:
     """Whichever word a program reports a saved checkpoint with, its line is found."""
-    said = f"Checkpoint at step 7 {word}" if word in ("complete", "completed", "done") else f"{word} model state 7"
-    parsed = parse(job({"logs/rank_0.log": f"step 1\n{said.upper()}\n"}))
+    message = f"Checkpoint at step 7 {word}" if word in ("complete", "completed", "done") else f"{word} model state 7"
+    parsed = parse(job({"logs/rank_0.log": f"step 1\n{message.upper()}\n"}))
 
-    assert [line.text for line in savings(Subject(parsed, diagnose_parsed(parsed))).found.lines] == [said.upper()]
+    assert [line.text for line in savings(Subject(parsed, diagnose_parsed(parsed))).found.lines] == [message.upper()]
 
 
 @pytest.mark.parametrize(
@@ -46,5 +46,5 @@ def test_the_last_upload_after_which_it_went_on_is_told() -> None:
     )
     parsed = parse(job({"rank_0.log": lines}))
     subject = Subject(parsed, diagnose_parsed(parsed))
-    told = lost(subject, read_question("last checkpoint?", ()))
-    assert "The last one after which the job went on is that of step 8; whether that of 12 was finished" in told[0]
+    reply = lost(subject, read_question("last checkpoint?", ()))
+    assert "The last one after which the job went on is that of step 8; whether that of 12 was finished" in reply[0]

@@ -85,8 +85,8 @@ def test_a_sentence_with_its_a_step_is_no_pace() -> None:
 
 def test_a_value_by_any_name_is_told_at_its_iteration() -> None:
     """What no series and no measure knows by name, lines may have: entropy."""
-    said = "update {step} loss {loss} entropy={step}.25"
-    subject = subject_of({"rank_0.log": steps(20, said=said.replace("update", "step"))})
+    line = "update {step} loss {loss} entropy={step}.25"
+    subject = subject_of({"rank_0.log": steps(20, said=line.replace("update", "step"))})
     lines = values("what was the entropy at step 7?", subject)
     assert lines[0] == "entropy: 7.25 (rank 0), step 7, at 10:00:07."
     assert values("why did step 7 take long?", subject) == []
@@ -118,9 +118,9 @@ def test_the_command_timeout_needs_no_person() -> None:
     assert lines[0].startswith("A limit of time ended it, which needs no person: gpu01, gpu02, gpu03")
     assert ended(subject, asked("who stopped it?", subject))[0] == lines[0]
     other = subject_of(files, exit_codes=dict.fromkeys(NODES, 130))
-    told = presence(other, asked("was there a ctrl-c?", other))
-    assert told is not None
-    assert "limit of time" not in told[0]
+    reply = presence(other, asked("was there a ctrl-c?", other))
+    assert reply is not None
+    assert "limit of time" not in reply[0]
 
 
 def test_one_node_with_another_argument_stands_apart() -> None:
@@ -130,8 +130,8 @@ def test_one_node_with_another_argument_stands_apart() -> None:
     commands["gpu03"][4] = "gpu10"
     files = {f"{node}/out.log": steps(5) for node in NODES}
     subject = subject_of(files, extra={"launch_command": commands})
-    told = "gpu03 alone was started with --master-addr gpu10; the others with --master-addr gpu01."
-    assert apart_line(subject, "gpu03") == told
+    expected = "gpu03 alone was started with --master-addr gpu10; the others with --master-addr gpu01."
+    assert apart_line(subject, "gpu03") == expected
     assert apart_line(subject, "gpu02") == ""
     two = {node: commands[node] for node in ("gpu01", "gpu03")}
     subject = subject_of(files, extra={"launch_command": two})
@@ -224,50 +224,52 @@ def test_the_report_of_the_kernel_is_a_measure(starved: Subject) -> None:
 
 def test_the_value_that_is_asked_for_survives_the_cut() -> None:
     """It stands in the middle of a long line, which is where lines are cut."""
-    said = "step {step} " + "a" * 120 + " lm loss: {loss} " + "b" * 200
-    subject = subject_of({"rank_0.log": steps(9, said=said)})
+    log_line = "step {step} " + "a" * 120 + " lm loss: {loss} " + "b" * 200
+    subject = subject_of({"rank_0.log": steps(9, said=log_line)})
     lines = values("loss at step 4 of rank 0?", subject)
     assert any("lm loss: 8.6" in line for line in lines[1:])
 
 
 def test_a_node_is_asked_for_its_own_pace() -> None:
     """An iteration takes all nodes as long as the slowest; only its own work tells one from the other."""
-    said = "step {step} loss {loss} fwd_ms="
+    line = "step {step} loss {loss} fwd_ms="
     files = {
-        f"{node}/rank_{rank}.log": steps(30, said=said + ("900" if rank == 1 else "200"))
+        f"{node}/rank_{rank}.log": steps(30, said=line + ("900" if rank == 1 else "200"))
         for rank, node in enumerate(NODES)
     }
     subject = subject_of(files)
-    told = "Yes: gpu02 took longer than the others by their own lines; fwd_ms, the middle of each: gpu02 900, gpu01 200"
-    assert ask("is one node slower than the others?", subject).lines[0].startswith(told)
-    even = subject_of({f"{node}/out.log": steps(30, said=said + "200") for node in NODES})
+    reply = (
+        "Yes: gpu02 took longer than the others by their own lines; fwd_ms, the middle of each: gpu02 900, gpu01 200"
+    )
+    assert ask("is one node slower than the others?", subject).lines[0].startswith(reply)
+    even = subject_of({f"{node}/out.log": steps(30, said=line + "200") for node in NODES})
     assert ask("was gpu02 slower than the others?", even).lines[0].startswith("No: by their own lines none took")
 
 
 def test_a_length_is_told_by_the_clocks_of_two_lines() -> None:
     """What lines tell to begin and to end has a length, though none says it."""
     span = "2026-11-20T10:00:{at:02}Z {says}\n"
-    said = "".join(
+    log = "".join(
         span.format(at=at, says=says)
         for start in (10, 20, 40)
         for at, says in ((start, "evaluating on 10 batches"), (start + 3, "eval mse 1.5"))
     )
-    subject = subject_of({"rank_0.log": said})
-    told = ask("how long did each eval take?", subject).lines[0]
-    assert told == "By the clocks of its lines it took 3.0 s at 10:00:10, 3.0 s at 10:00:20, 3.0 s at 10:00:40."
+    subject = subject_of({"rank_0.log": log})
+    reply = ask("how long did each eval take?", subject).lines[0]
+    assert reply == "By the clocks of its lines it took 3.0 s at 10:00:10, 3.0 s at 10:00:20, 3.0 s at 10:00:40."
 
 
 def test_what_was_left_is_told_by_the_pace() -> None:
     """With all pauses between the first iteration and the last."""
     subject = subject_of({"rank_0.log": steps(20, said="step {step}/200 loss {loss}")})
-    told = ask("how much time would the remaining steps need to finish?", subject).lines[0]
-    assert "1.0 s an iteration with all pauses, the 180 iterations that were left of 200" in told
+    reply = ask("how much time would the remaining steps need to finish?", subject).lines[0]
+    assert "1.0 s an iteration with all pauses, the 180 iterations that were left of 200" in reply
 
 
 def test_two_things_get_two_first_lines() -> None:
     """Of a list only where lines tell a value of each; of nothing that no line speaks of more than that."""
-    said = "step {step} loss {loss} entropy={step}.25"
-    subject = subject_of({"rank_0.log": steps(20, said=said)})
+    line = "step {step} loss {loss} entropy={step}.25"
+    subject = subject_of({"rank_0.log": steps(20, said=line)})
     lines = ask("final loss and entropy", subject).lines
     assert "7" in lines[0]
     assert lines[1].startswith("entropy: 20.25 at the last")

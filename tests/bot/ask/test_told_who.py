@@ -110,8 +110,8 @@ def test_the_first_by_more_than_clocks_differ_is_told() -> None:
         for rank, node in enumerate(NODES)
     }
     subject = subject_of(files)
-    told = ask("which node failed first?", subject).lines[0]
-    assert told.startswith("gpu01 was first, by 3.0 s: gpu01 10:00:21, gpu02 10:00:24, gpu03 10:00:27.")
+    reply = ask("which node failed first?", subject).lines[0]
+    assert reply.startswith("gpu01 was first, by 3.0 s: gpu01 10:00:21, gpu02 10:00:24, gpu03 10:00:27.")
 
 
 def test_which_node_was_first_may_not_be_told() -> None:

@@ -46,7 +46,7 @@ def schema_asked(body: Mapping[str, Any]) -> str:
 
 def trouble_of(model: OpenAIModel) -> ModelUnavailable:
     with pytest.raises(ModelUnavailable) as caught:
-        model.answer(QUESTION, max_tokens=50)
+        model.answer(QUESTION, schema=Finding, max_tokens=50)
     return caught.value
 
 
@@ -120,7 +120,7 @@ def test_without_a_schema_for_the_server_the_model_is_told(connect: Connect) -> 
     assert second["content"] == "E1: link down"
 
 
-@pytest.mark.parametrize("ignored", ["It was the link.", '{"reason": "link"}', "", None])
+@pytest.mark.parametrize("ignored", ["It was the link.", '{"reason": "link"}', "<think>For ever", "", None])
 def test_a_schema_that_is_ignored_in_silence_is_asked_for_in_words(connect: Connect, ignored: str | None) -> None:
     """A server that takes the schema and does not hold the model to it is noticed by its answer."""
     model, endpoint = connect(says(ignored), says(JSON))
@@ -187,28 +187,11 @@ def test_the_json_is_found_wherever_the_server_put_it(connect: Connect, play: Pl
 
 
 @pytest.mark.parametrize(
-    "play",
-    [
-        says("<think>Which?</think>The link [E1]."),
-        says(None, reasoning_content="The link [E1]."),
-        says("```\nThe link [E1].\n```"),
-    ],
-)
-def test_words_come_without_thoughts_and_fences(connect: Connect, play: Play) -> None:
-    """A plain answer is what a person should read."""
-    model, _ = connect(play)
-
-    assert model.answer(QUESTION, max_tokens=50).text == "The link [E1]."
-
-
-@pytest.mark.parametrize(
     ("play", "kind", "words"),
     [
         (says("The li", finish="length"), ModelTrouble.CUT_OFF, "cut off at 50 tokens"),
         (says(None, refusal="I cannot help."), ModelTrouble.REFUSED, "I cannot help."),
         (says("", finish="content_filter"), ModelTrouble.REFUSED, "declined"),
-        (says(""), ModelTrouble.EMPTY, "empty answer"),
-        (says("<think>For ever"), ModelTrouble.EMPTY, "empty answer"),
         (fails(401, f"Incorrect API key provided: {KEY}"), ModelTrouble.WRONG_KEY, "does not accept the key"),
         (fails(403, f"{KEY} may not"), ModelTrouble.WRONG_KEY, "does not accept the key"),
         (fails(404, "The model `toy` does not exist"), ModelTrouble.NOT_FOUND, "does not exist"),
@@ -226,8 +209,6 @@ def test_words_come_without_thoughts_and_fences(connect: Connect, play: Play) ->
         (sends("[" * 100_000), ModelTrouble.BROKEN, "no chat endpoint"),
         (sends("[]"), ModelTrouble.BROKEN, "no chat endpoint"),
         (sends('{"choices": null}'), ModelTrouble.BROKEN, "no chat endpoint"),
-        (sends('{"choices": [null]}'), ModelTrouble.EMPTY, "empty answer"),
-        (sends('{"error": {"message": "overloaded"}}'), ModelTrouble.REJECTED, "overloaded"),
         (hangs_up, ModelTrouble.UNREACHABLE, "does not answer"),
         (overflows, ModelTrouble.BROKEN, "more than 8 MB"),
     ],
@@ -286,9 +267,9 @@ def test_the_time_out_is_the_one_that_was_asked_for() -> None:
 def test_a_redirection_is_followed(connect: Connect) -> None:
     """An endpoint that has moved behind a proxy still answers."""
     moved = sends("", status=307, location="/v1/chat/completions")
-    model, endpoint = connect(moved, says("Yes."))
+    model, endpoint = connect(moved, says(JSON))
 
-    assert model.answer(QUESTION, max_tokens=5).text == "Yes."
+    assert model.answer(QUESTION, schema=Finding, max_tokens=5).text == JSON
     assert len(endpoint.heard) == 2
 
 
@@ -308,9 +289,9 @@ def test_nobody_listens() -> None:
 )
 def test_what_may_pass_is_tried_again(connect: Connect, first: Play) -> None:
     """A failing server, a rate limit and a lost connection get another request."""
-    model, endpoint = connect(first, says("The link [E1]."), retries=1)
+    model, endpoint = connect(first, says(JSON), retries=1)
 
-    assert model.answer(QUESTION, max_tokens=50).text == "The link [E1]."
+    assert model.answer(QUESTION, schema=Finding, max_tokens=50).text == JSON
     assert len(endpoint.heard) == 2
 
 
@@ -320,6 +301,19 @@ def test_a_long_wait_is_not_waited(connect: Connect) -> None:
 
     assert trouble_of(model).kind is ModelTrouble.RATE_LIMITED
     assert len(endpoint.heard) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [('{"choices": [null]}', ModelTrouble.NO_JSON), ('{"error": {"message": "overloaded"}}', ModelTrouble.REJECTED)],
+)
+def test_what_a_simpler_request_may_mend_is_asked_thrice(connect: Connect, answer: str, kind: ModelTrouble) -> None:
+    """An answer of nothing, and an error in place of one."""
+    model, _ = connect(sends(answer))
+
+    trouble = trouble_of(model)
+
+    assert (trouble.kind, trouble.usage.calls) == (kind, 3)
 
 
 def test_no_json_on_any_rung_is_an_error(connect: Connect) -> None:
@@ -335,9 +329,9 @@ def test_no_json_on_any_rung_is_an_error(connect: Connect) -> None:
 
 def test_no_text_of_a_log_stops_a_request(connect: Connect) -> None:
     """Control bytes, lone surrogates and placeholders travel as they are, or escaped."""
-    model, endpoint = connect(says("Yes."))
+    model, endpoint = connect(says(JSON))
 
-    model.answer([ChatMessage("user", "\x00\x1b[2J $evidence \udcff é")], max_tokens=50)
+    model.answer([ChatMessage("user", "\x00\x1b[2J $evidence \udcff é")], schema=Finding, max_tokens=50)
 
     assert endpoint.heard[0]["messages"][0]["content"] == "\x00\x1b[2J $evidence \\udcff é"
 

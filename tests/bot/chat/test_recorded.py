@@ -11,7 +11,7 @@ from bot.chat.model import ChatMessage
 from bot.note.note import GUESS, Author, plain
 from bot.note.write import write_note
 from tests.bot.chat.conftest import KEY, Connect
-from tests.record.calls import CALLS
+from tests.record.calls import CALLS, Finding
 from tests.record.cassette import CASSETTES, MODEL, URL, cassette
 from tests.record.diagnosed import diagnosis_of
 from tests.support.model_endpoint import fails, says
@@ -22,6 +22,7 @@ _PRIVATE = re.compile(
     r"sk-[\w-]{8}|bearer|authorization|cookie|stainless|user-agent|127\.0\.0\.1|localhost|/(?:home|root|work|Users|tmp)/",
     re.IGNORECASE,
 )
+FOUND = '{"headline": "", "ids": []}'
 ANSWERS = Path(__file__).parent / "golden" / "recorded"
 
 
@@ -41,9 +42,9 @@ def test_what_a_real_model_planned_is_shown_in_words_of_code(name: str, golden: 
     """What a reader is shown of its plan: claims, and its own sentences in their block."""
     diagnosis = diagnosis_of(name.removeprefix("note-"))
     with cassette(name):
-        said = CALLS[name](URL, MODEL, False).text
+        planned = CALLS[name](URL, MODEL, False).text
 
-    note = write_note(diagnosis, model=ScriptedModel(said, name=MODEL))
+    note = write_note(diagnosis, model=ScriptedModel(planned, name=MODEL))
 
     block = [f"{GUESS}: {sentence}" for sentence in note.reading]
     golden(ANSWERS / f"shown-{name}.txt", "\n".join((*plain(note), *block)) + "\n")
@@ -66,10 +67,10 @@ def test_a_cassette_is_small_and_holds_nothing_private(path: Path) -> None:
 
 def test_recording_leaves_secrets_out(connect: Connect, tmp_path: Path) -> None:
     """A key, a cookie and an address are on the wire, and not on the tape."""
-    model, endpoint = connect(says("Yes."))
+    model, endpoint = connect(says(FOUND))
 
     with cassette("new", record=True, folder=tmp_path):
-        model.answer([ChatMessage("user", "Well?")], max_tokens=5)
+        model.answer([ChatMessage("user", "Well?")], schema=Finding, max_tokens=5)
     tape = (tmp_path / "new.yaml").read_text(encoding="utf-8")
 
     assert endpoint.headers[0]["authorization"] == f"Bearer {KEY}"
@@ -79,11 +80,11 @@ def test_recording_leaves_secrets_out(connect: Connect, tmp_path: Path) -> None:
 
 def test_a_prompt_that_changed_is_noticed(connect: Connect, tmp_path: Path) -> None:
     """A cassette answers the question that was recorded, and no other."""
-    model, _ = connect(says("Yes."), fails(500))
+    model, _ = connect(says(FOUND), fails(500))
     with cassette("new", record=True, folder=tmp_path):
-        model.answer([ChatMessage("user", "Well?")], max_tokens=5)
+        model.answer([ChatMessage("user", "Well?")], schema=Finding, max_tokens=5)
 
     with cassette("new", folder=tmp_path), pytest.raises(CannotOverwriteExistingCassetteException):
-        model.answer([ChatMessage("user", "And now?")], max_tokens=5)
+        model.answer([ChatMessage("user", "And now?")], schema=Finding, max_tokens=5)
     with cassette("new", folder=tmp_path):
-        assert model.answer([ChatMessage("user", "Well?")], max_tokens=5).text == "Yes."
+        assert model.answer([ChatMessage("user", "Well?")], schema=Finding, max_tokens=5).text == FOUND

@@ -57,12 +57,12 @@ def test_nothing_runs_without_run(tmp_path: Path) -> None:
     nodes = names_file(tmp_path, "node-1\nnode-2 10.0.0.2  # rack 3\n")
 
     answer = ran(nodes, "--through", f"{tmp_path}/way {{node}}")
-    told = json.loads(ran(nodes, "--through", f"{tmp_path}/way {{node}}", "--json").stdout)
+    document = json.loads(ran(nodes, "--through", f"{tmp_path}/way {{node}}", "--json").stdout)
 
     assert answer.exit_code == 0
     assert "Nothing was run. With --run, on 2 nodes:" in answer.stdout
     assert "diagnostics-3" not in answer.stdout
-    assert (told["run"], told["results"]) == (False, [])
+    assert (document["run"], document["results"]) == (False, [])
     assert not trace.exists()
 
 
@@ -80,7 +80,7 @@ def test_checks_run_and_what_is_not_there_is_unknown(tmp_path: Path, monkeypatch
         *("--check", "links", "--check", "node-health", "--check", "all-to-all"),
     )
 
-    found = {(one["check"], one["node"]): one["outcome"] for one in json.loads(answer.stdout)["results"]}
+    found = {(result["check"], result["node"]): result["outcome"] for result in json.loads(answer.stdout)["results"]}
     assert answer.exit_code == 1
     assert [found["links", node] for node in ("n1", "n2", "n3")] == ["passed", "failed", "passed"]
     assert {found["node-health", node] for node in ("n1", "n2", "n3")} == {"unknown"}
@@ -151,9 +151,9 @@ def shape(namespace: str, megabits: int) -> None:
     subprocess.run(["ip", "netns", "exec", namespace, *words.split()], check=True, capture_output=True)
 
 
-def cut_link(one: str, address: str) -> None:
+def cut_link(namespace: str, address: str) -> None:
     """What one node sends to this address goes to a card that nobody has."""
-    ip(f"-n {one} neigh replace {address} lladdr 02:00:00:00:00:99 nud permanent dev eth0")
+    ip(f"-n {namespace} neigh replace {address} lladdr 02:00:00:00:00:99 nud permanent dev eth0")
 
 
 @pytest.mark.slow
@@ -173,15 +173,16 @@ def test_a_slow_node_a_dead_link_and_a_flipped_bit_are_found(cluster: Cluster, t
     healthy = ran(nodes, "--run", "--through", f"{sys.executable} {enter} {{node}} nobody", *checks)
     shape(slow.namespace, 40)
     ip(f"-n {cut.namespace} link set eth0 down")
-    one, other = cluster.nodes[:2]
-    cut_link(one.namespace, other.address)
-    cut_link(other.namespace, one.address)
+    first, second = cluster.nodes[:2]
+    cut_link(first.namespace, second.address)
+    cut_link(second.namespace, first.address)
     broken = ran(nodes, "--run", "--through", way, *checks)
 
-    assert {one["outcome"] for one in json.loads(healthy.stdout)["results"]} == {"passed"}, healthy.stdout
-    failed = {(one["check"], one["node"]) for one in json.loads(broken.stdout)["results"] if one["outcome"] == "failed"}
+    assert {result["outcome"] for result in json.loads(healthy.stdout)["results"]} == {"passed"}, healthy.stdout
+    results = json.loads(broken.stdout)["results"]
+    failed = {(result["check"], result["node"]) for result in results if result["outcome"] == "failed"}
     assert json.loads(healthy.stdout)["links"] == []
-    assert [link["nodes"] for link in json.loads(broken.stdout)["links"]] == [[one.namespace, other.namespace]]
+    assert [link["nodes"] for link in json.loads(broken.stdout)["links"]] == [[first.namespace, second.namespace]]
     assert failed == {("pairs", slow.namespace), ("pairs", cut.namespace), ("bits", flipped.namespace)}, broken.stdout
 
 

@@ -74,7 +74,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def outcomes(answer: Result, check: str) -> dict[str, str]:
     document: dict[str, Any] = json.loads(answer.stdout)
-    return {one["node"]: one["outcome"] for one in document["results"] if one["check"] == check}
+    return {result["node"]: result["outcome"] for result in document["results"] if result["check"] == check}
 
 
 def test_a_sites_own_checks_run_on_nodes_and_pairs(site: Path) -> None:
@@ -83,8 +83,8 @@ def test_a_sites_own_checks_run_on_nodes_and_pairs(site: Path) -> None:
     answer = ran(site / "nodes.txt", "--run", "--through", f"{site}/way {{node}}", "--json", *checks)
 
     assert answer.exit_code == 1
-    assert [node for node, one in outcomes(answer, "site-ping").items() if one != "passed"] == ["n3"]
-    assert [node for node, one in outcomes(answer, "site-speed").items() if one != "passed"] == ["n2"]
+    assert [node for node, outcome in outcomes(answer, "site-ping").items() if outcome != "passed"] == ["n3"]
+    assert [node for node, outcome in outcomes(answer, "site-speed").items() if outcome != "passed"] == ["n2"]
     assert outcomes(answer, "site-root")["n1"] == "unknown"
     assert outcomes(answer, "site-root")["n2"] == "passed"
 
@@ -113,13 +113,13 @@ def test_a_name_that_a_command_may_take_for_more_is_not_filled_in(site: Path) ->
 
 def test_schedulers_are_read_first(site: Path) -> None:
     """Who is out is failed, without a run only told; who is not named by them has no row."""
-    told = site / "sinfo.txt"
-    told.write_text(
+    report = site / "sinfo.txt"
+    report.write_text(
         "REASON               USER      TIMESTAMP           NODELIST\n"
         "Not responding       slurm     2026-11-18T10:00:00 n[2,5]\n",
         encoding="utf-8",
     )
-    words = (site / "nodes.txt", "--verdicts", told, "--check", "verdicts")
+    words = (site / "nodes.txt", "--verdicts", report, "--check", "verdicts")
 
     assert "n2  its scheduler says: out: Not responding" in ran(*words).stdout
     answer = ran(*words, "--run", "--through", f"{site}/way {{node}}", "--json")

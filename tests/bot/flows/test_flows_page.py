@@ -77,7 +77,7 @@ def test_hostile_names_are_only_text(answered: tuple[FlowsAnswer, Topology]) -> 
     """An address, a switch and a file are written by others."""
     answer, topology = answered
     job = answer.jobs[0]
-    finding = next(one for one in job.findings if one.series is not None)
+    finding = next(candidate for candidate in job.findings if candidate.series is not None)
     assert finding.series is not None
     things = (HOSTILE, *finding.series.things[1:])
     lanes = (Lane(job.lanes[0].group, HOSTILE, job.lanes[0].transfers), *job.lanes[1:])

@@ -47,10 +47,10 @@ def test_an_hour_of_a_healthy_job_raises_nothing(tmp_path: Path) -> None:
     topology = rotated(tmp_path / "in", 60, Layout(work=0.2, jitter=0.05, steps=1_700))
     files = len(list((tmp_path / "in").iterdir()))
 
-    told, watch = alarms(tmp_path / "in", topology, 300)
+    raised, watch = alarms(tmp_path / "in", topology, 300)
 
     assert files >= 60
-    assert told == []
+    assert raised == []
     assert len(watch.window) < 8 / files * sum(len(pl.read_parquet(path)) for path in (tmp_path / "in").iterdir())
 
 
@@ -59,13 +59,13 @@ def test_a_fault_is_told_once_and_when_it_is_over(tmp_path: Path) -> None:
     """A link is slow for much longer than the window, in which nothing is faster then: the alarm stands."""
     topology = rotated(tmp_path / "in", 5, Layout(dp=8, pp=1, steps=450, faults=(SLOW,)))
 
-    told, _ = alarms(tmp_path / "in", topology, 25)
+    told_alarms, _ = alarms(tmp_path / "in", topology, 25)
 
-    assert [(one.state, one.finding.kind) for one in told] == [
+    assert [(alarm.state, alarm.finding.kind) for alarm in told_alarms] == [
         (AlarmState.RAISED, "slow_nic"),
         (AlarmState.OVER, "slow_nic"),
     ]
-    raised, over = told
+    raised, over = told_alarms
     assert raised.finding.subject is not None
     assert raised.finding.subject.nic == "10.0.3.10"
     assert (over.at - raised.at) / 1e6 > 50

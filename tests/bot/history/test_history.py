@@ -24,7 +24,7 @@ DOCUMENT = ROOT / "docs" / "history.schema.json"
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def tell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """What ``firstfault history`` prints."""
 
     def command(*words: str) -> str:
@@ -51,33 +51,33 @@ def jobs(tmp_path: Path) -> Path:
     return folder
 
 
-def test_jobs_that_share_a_run_are_its_attempts(told: Callable[..., str], jobs: Path) -> None:
+def test_jobs_that_share_a_run_are_its_attempts(tell: Callable[..., str], jobs: Path) -> None:
     """Parts that add up to the time from the first start to the last end, by the clock of job.json."""
-    document = json.loads(told("llama", "--jobs", str(jobs), "--json"))
+    document = json.loads(tell("llama", "--jobs", str(jobs), "--json"))
 
-    assert (document["schema"], [one["name"] for one in document["attempts"]]) == (SCHEMA, ["b-first", "a-second"])
+    assert (document["schema"], [entry["name"] for entry in document["attempts"]]) == (SCHEMA, ["b-first", "a-second"])
     assert document["parts"]["productive"] == 60.0
     assert document["parts"]["recomputed"] == 5.0
     assert document["parts"]["saving"] == 10.0
     assert document["parts"]["down"] == 60.0
     assert document["parts"]["startup"] == 40.0
     assert round(sum(document["parts"].values()), 3) == document["wall"]
-    assert [(one["cause"], one["attempts"]) for one in document["causes"]] == [
+    assert [(entry["cause"], entry["attempts"]) for entry in document["causes"]] == [
         ("the accelerator failed during a kernel", ["b-first"])
     ]
     assert document["changes"][0]["changes"] == ["lr 1e-4 to 1e-2"]
-    assert {one["clock"] for one in document["attempts"]} == {"job.json"}
+    assert {entry["clock"] for entry in document["attempts"]} == {"job.json"}
 
 
 @pytest.mark.parametrize("words", [("{jobs}",), ("{jobs}", "--run", "llama"), ("{jobs}/a-second",)])
 def test_a_run_is_found_by_its_folder_and_by_one_of_its_jobs(
-    told: Callable[..., str], jobs: Path, words: tuple[str, ...]
+    tell: Callable[..., str], jobs: Path, words: tuple[str, ...]
 ) -> None:
     """Whatever way it is named, it is the same run."""
-    assert told(*(word.format(jobs=jobs) for word in words)).startswith("llama: ")
+    assert tell(*(word.format(jobs=jobs) for word in words)).startswith("llama: ")
 
 
-def test_a_log_that_holds_several_attempts_is_a_run(told: Callable[..., str], tmp_path: Path) -> None:
+def test_a_log_that_holds_several_attempts_is_a_run(tell: Callable[..., str], tmp_path: Path) -> None:
     """A launcher started it twice again in the same file; each attempt has its own cause."""
     log = Log()
     log.attempt(range(1, 41), ERROR)
@@ -85,10 +85,10 @@ def test_a_log_that_holds_several_attempts_is_a_run(told: Callable[..., str], tm
     log.attempt(range(31, 36), "ValueError: bad value")
     log.now += timedelta(seconds=30)
     log.attempt(range(36, 61))  # from where it was: no iteration is lower than one before
-    document = json.loads(told(str(log.write(tmp_path / "one")), "--json"))
+    document = json.loads(tell(str(log.write(tmp_path / "one")), "--json"))
 
-    assert [one["first_iteration"] for one in document["attempts"]] == [1, 31, 36]
-    assert [one["cause"] for one in document["attempts"][:2]] == [
+    assert [entry["first_iteration"] for entry in document["attempts"]] == [1, 31, 36]
+    assert [entry["cause"] for entry in document["attempts"][:2]] == [
         "the accelerator failed during a kernel",
         "the program raised an exception",
     ]
@@ -96,7 +96,7 @@ def test_a_log_that_holds_several_attempts_is_a_run(told: Callable[..., str], tm
     assert document["parts"]["down"] == 2 * 35.0  # until the next first line
 
 
-def test_an_attempt_that_died_before_a_line_counts(told: Callable[..., str], jobs: Path) -> None:
+def test_an_attempt_that_died_before_a_line_counts(tell: Callable[..., str], jobs: Path) -> None:
     """By the clock of job.json: it is the start of the attempt before it, and one more unplanned end."""
     first = json.loads((jobs / "b-first" / "job.json").read_text(encoding="utf-8"))["end"]
     begun = datetime.fromisoformat(first) + timedelta(seconds=20)
@@ -104,14 +104,14 @@ def test_an_attempt_that_died_before_a_line_counts(told: Callable[..., str], job
     empty.now += timedelta(seconds=10)
     empty.write(jobs / "died", run="llama", attempt=1, status="FAILED")
 
-    document = json.loads(told("llama", "--jobs", str(jobs), "--json"))
+    document = json.loads(tell("llama", "--jobs", str(jobs), "--json"))
 
-    assert [one["name"] for one in document["attempts"]] == ["b-first", "died", "a-second"]
+    assert [entry["name"] for entry in document["attempts"]] == ["b-first", "died", "a-second"]
     assert (document["parts"]["startup"], document["parts"]["down"]) == (50.0, 50.0)
     assert document["mtbf"]["failures"] == 2
 
 
-def test_a_program_that_puts_its_clock_in_brackets_evaluates_too(told: Callable[..., str], tmp_path: Path) -> None:
+def test_a_program_that_puts_its_clock_in_brackets_evaluates_too(tell: Callable[..., str], tmp_path: Path) -> None:
     """As Megatron prints it; the clock is no part of what is said."""
     log = Log()
     log.attempt(range(1, 16))
@@ -121,7 +121,7 @@ def test_a_program_that_puts_its_clock_in_brackets_evaluates_too(told: Callable[
         log.say(f"iteration {number}/60 loss 2.0")
     log.lines = [re.sub(r"^(\S+ [\d:]+),\d+ INFO", r"[\1]", line) for line in log.lines]
 
-    parts = json.loads(told(str(log.write(tmp_path / "one")), "--json"))["parts"]
+    parts = json.loads(tell(str(log.write(tmp_path / "one")), "--json"))["parts"]
 
     assert (parts["evaluating"], parts["unexplained"]) == (30.0, 0.0)
 
@@ -132,12 +132,14 @@ def test_a_run_is_read_once(jobs: Path, tmp_path: Path) -> None:
     first = gather(HistoryRequest("llama", str(jobs)), settings)
     again = gather(HistoryRequest("llama", str(jobs)), settings)
 
-    assert [one.numbers.tolist() for one in first.attempts] == [one.numbers.tolist() for one in again.attempts]
-    assert [one.ended for one in again.attempts] == [End.FAILED, End.COMPLETED]
+    assert [attempt.numbers.tolist() for attempt in first.attempts] == [
+        attempt.numbers.tolist() for attempt in again.attempts
+    ]
+    assert [attempt.ended for attempt in again.attempts] == [End.FAILED, End.COMPLETED]
     assert first.attempts[0].checkpoints == again.attempts[0].checkpoints == (10, 20, 30)
 
 
-def test_without_a_run_the_attempts_are_a_guess_and_said_to_be_one(told: Callable[..., str], tmp_path: Path) -> None:
+def test_without_a_run_the_attempts_are_a_guess_and_said_to_be_one(tell: Callable[..., str], tmp_path: Path) -> None:
     """Jobs of the same settings below one folder."""
     log = Log()
     log.attempt(range(1, 36), ERROR)
@@ -146,10 +148,10 @@ def test_without_a_run_the_attempts_are_a_guess_and_said_to_be_one(told: Callabl
     second.attempt(range(31, 61))
     second.write(tmp_path / "jobs" / "two", model="m", framework="f")
 
-    assert "a guess" in told("one", "--jobs", str(tmp_path / "jobs"))
+    assert "a guess" in tell("one", "--jobs", str(tmp_path / "jobs"))
 
 
-def test_a_guess_holds_what_continues_and_says_what_does_not(told: Callable[..., str], tmp_path: Path) -> None:
+def test_a_guess_holds_what_continues_and_says_what_does_not(tell: Callable[..., str], tmp_path: Path) -> None:
     """A job that ran beside another one, and one that begins beyond all others, are none of its attempts."""
     jobs, log = tmp_path / "jobs", Log()
     log.attempt(range(1, 36), ERROR)
@@ -159,20 +161,20 @@ def test_a_guess_holds_what_continues_and_says_what_does_not(told: Callable[...,
         other.attempt(numbers)
         other.write(jobs / name, model="m", framework="f")
 
-    document = json.loads(told("one", "--jobs", str(jobs), "--json"))
+    document = json.loads(tell("one", "--jobs", str(jobs), "--json"))
 
-    assert [one["name"] for one in document["attempts"]] == ["one", "two"]
+    assert [entry["name"] for entry in document["attempts"]] == ["one", "two"]
     assert any("beside and 1 more continue nothing" in problem for problem in document["problems"])
 
 
-def test_what_the_present_interval_costs_is_told(told: Callable[..., str], jobs: Path) -> None:
+def test_what_the_present_interval_costs_is_told(tell: Callable[..., str], jobs: Path) -> None:
     """Beside what the best one would cost, which is no more; and the share in windows where they are asked for."""
-    document = json.loads(told("llama", "--jobs", str(jobs), "--json", "--window", "30s"))
+    document = json.loads(tell("llama", "--jobs", str(jobs), "--json", "--window", "30s"))
 
     assert 0 < document["saving"]["lost_at_best"] <= document["saving"]["lost_now"] < 1
     assert document["windows"]["seconds"] == 30
     assert 0 <= min(document["windows"]["ettr"]) < max(document["windows"]["ettr"]) <= 1
-    assert "Windows     of 30 s: lowest" in told("llama", "--jobs", str(jobs), "--window", "30s")
+    assert "Windows     of 30 s: lowest" in tell("llama", "--jobs", str(jobs), "--window", "30s")
 
 
 def test_a_run_that_nobody_knows_is_refused_with_those_that_are_there(jobs: Path, tmp_path: Path) -> None:
@@ -189,33 +191,33 @@ def test_nothing_is_no_run(name: str, tmp_path: Path) -> None:
         gather(HistoryRequest(name, paths=True), Settings(cache=tmp_path / "cache"))
 
 
-def test_points_of_progress_are_a_run(told: Callable[..., str], tmp_path: Path) -> None:
+def test_points_of_progress_are_a_run(tell: Callable[..., str], tmp_path: Path) -> None:
     """A CSV with the columns time and iteration, in seconds or ISO 8601; other columns do not matter."""
     points = tmp_path / "progress.csv"
     rows = [f"2026-11-20T10:00:{second:02d},{second},x" for second in range(1, 50)]
     points.write_text("\n".join(["time,iteration,loss", *rows]), encoding="utf-8")
 
-    assert "100.0%" in told(str(points))
+    assert "100.0%" in tell(str(points))
 
 
-def test_incidents_of_nodes_come_from_a_table(told: Callable[..., str], jobs: Path, tmp_path: Path) -> None:
+def test_incidents_of_nodes_come_from_a_table(tell: Callable[..., str], jobs: Path, tmp_path: Path) -> None:
     """One node five times, ten others once: the one repeats."""
     rows = [f"2026-11-{day:02d}T00:00:00,,bad,gpu" for day in range(1, 6)]
     rows += [f"2026-11-10T00:00:00,2026-11-11T00:00:00,n{number},nic" for number in range(10)]
     table = tmp_path / "incidents.csv"
     table.write_text("\n".join(["start,end,node,class", *rows]), encoding="utf-8")
 
-    document = json.loads(told("llama", "--jobs", str(jobs), "--incidents", str(table), "--json"))
+    document = json.loads(tell("llama", "--jobs", str(jobs), "--incidents", str(table), "--json"))
 
-    assert [(one["node"], one["incidents"]) for one in document["repeaters"]] == [("bad", 5)]
+    assert [(entry["node"], entry["incidents"]) for entry in document["repeaters"]] == [("bad", 5)]
 
 
-def test_the_page_shows_the_run_and_needs_nothing_else(told: Callable[..., str], jobs: Path, tmp_path: Path) -> None:
+def test_the_page_shows_the_run_and_needs_nothing_else(tell: Callable[..., str], jobs: Path, tmp_path: Path) -> None:
     """Three pictures, wide and narrow; no script, nothing from outside; the same bytes again."""
     page = tmp_path / "run.html"
-    told("llama", "--jobs", str(jobs), "--html", str(page))
+    tell("llama", "--jobs", str(jobs), "--html", str(page))
     text = page.read_text(encoding="utf-8")
-    told("llama", "--jobs", str(jobs), "--html", str(page))
+    tell("llama", "--jobs", str(jobs), "--html", str(page))
 
     assert text == page.read_text(encoding="utf-8")
     assert text.count("<svg") == 6
@@ -225,10 +227,10 @@ def test_the_page_shows_the_run_and_needs_nothing_else(told: Callable[..., str],
 
 
 def test_a_saved_checkpoint_stops_the_training_for_as_long_as_the_log_shows(
-    told: Callable[..., str], jobs: Path
+    tell: Callable[..., str], jobs: Path
 ) -> None:
     """Two seconds each; the last one, after which no step came, does not count."""
-    assert json.loads(told("llama", "--jobs", str(jobs), "--json"))["saving"]["stops_seconds"] == 2.0
+    assert json.loads(tell("llama", "--jobs", str(jobs), "--json"))["saving"]["stops_seconds"] == 2.0
 
 
 def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], str]) -> None:
@@ -236,9 +238,9 @@ def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], str]) ->
     assert golden(DOCUMENT, schema_text(HistoryDocument)) == schema_text(HistoryDocument)
 
 
-def test_the_document_survives_a_round_trip(told: Callable[..., str], jobs: Path) -> None:
+def test_the_document_survives_a_round_trip(tell: Callable[..., str], jobs: Path) -> None:
     """What is printed can be read back without loss."""
-    text = told("llama", "--jobs", str(jobs), "--json")
+    text = tell("llama", "--jobs", str(jobs), "--json")
     assert HistoryDocument.model_validate_json(text).model_dump(mode="json") == json.loads(text)
 
 

@@ -62,10 +62,10 @@ def test_attempts_without_an_iteration_are_told(tmp_path: Path) -> None:
         + minute(12, START, LOADS, RAISES, REPORT),
     )  # fmt: skip
 
-    assert [len(one.numbers) for one in attempts] == [20, 0, 0]
-    assert [one.end - one.start for one in attempts] == [34_504, 34_504, 34_504]
-    assert [following.start - one.end for one, following in pairwise(attempts)] == [25_496] * 2
-    assert {one.cause for one in attempts} == {"the checkpoint does not fit the model"}
+    assert [len(attempt.numbers) for attempt in attempts] == [20, 0, 0]
+    assert [attempt.end - attempt.start for attempt in attempts] == [34_504, 34_504, 34_504]
+    assert [following.start - attempt.end for attempt, following in pairwise(attempts)] == [25_496] * 2
+    assert {attempt.cause for attempt in attempts} == {"the checkpoint does not fit the model"}
 
 
 def test_a_crash_loop_within_one_log_is_to_be_stopped(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_loop_of_a_shell_is_told_without_a_launcher(tmp_path: Path) -> None:
     log = "".join(minute(10 + at, start, LOADS, RAISES.replace("[rank0]: ", "")) for at in range(3))
     attempts, _ = told(tmp_path, log)
 
-    assert [one.end - one.start for one in attempts] == [6_472] * 3
+    assert [attempt.end - attempt.start for attempt in attempts] == [6_472] * 3
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_a_hang_before_the_report_is_no_time_between(tmp_path: Path) -> None:
     """Half an hour of silence, the report, six seconds, the next start: the half hour stalled."""
     attempts, _ = told(tmp_path, minute(10, START, TRAINS) + minute(40, REPORT) + minute(41, START, TRAINS))
 
-    assert [one.end - one.start for one in attempts] == [30 * 60_000 + 34_504, 26_853]
+    assert [attempt.end - attempt.start for attempt in attempts] == [30 * 60_000 + 34_504, 26_853]

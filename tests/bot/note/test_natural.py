@@ -14,7 +14,7 @@ from tests.support.notes.natural import NATURAL, Natural
 from tests.support.notes.plans import noted, outside
 from tests.support.places import EXAMPLES
 
-JOBS = sorted({one.job for one in NATURAL})
+JOBS = sorted({sample.job for sample in NATURAL})
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +51,16 @@ def test_there_are_enough_claims_and_not_too_many(job: str, answers: dict[str, A
 @pytest.mark.slow
 def test_no_lie_is_shown_outside_the_block(answers: dict[str, Answer]) -> None:
     """Two hundred lies: ids that are none, claims where they do not belong, false joins, invented free words."""
-    told = [(job, lie) for job in JOBS for lie in lies_about(answers[job].diagnosis, answers[job].known)]
+    lies = [(job, lie) for job in JOBS for lie in lies_about(answers[job].diagnosis, answers[job].known)]
     own = {job: "\n".join(plain(noted(answers[job].diagnosis, "", *answers[job].known))) for job in JOBS}  # by code
     through = []
-    for job, lie in told:
+    for job, lie in lies:
         note = noted(answers[job].diagnosis, lie.plan, *answers[job].known)
         text = "\n".join(plain(note))
         if any(text.count(words) > own[job].count(words) for words in lie.forbidden):
             through.append((job, lie.kind, lie.forbidden))
 
-    assert len(told) >= 200
+    assert len(lies) >= 200
     assert through == []
 
 
@@ -76,11 +76,11 @@ def test_free_words_never_change_what_is_shown(job: str, answers: dict[str, Answ
 
 def test_most_true_free_sentences_are_kept(answers: dict[str, Answer]) -> None:
     """At least four of five."""
-    said = [(job, text) for job, texts in TRUE.items() for text in texts]
-    held = [text for job, text in said if kept([text], claims_of(answers[job].diagnosis, answers[job].known))[0]]
+    sentences = [(job, text) for job, texts in TRUE.items() for text in texts]
+    held = [text for job, text in sentences if kept([text], claims_of(answers[job].diagnosis, answers[job].known))[0]]
 
-    assert len(said) >= 40
-    assert len(held) >= 0.8 * len(said)
+    assert len(sentences) >= 40
+    assert len(held) >= 0.8 * len(sentences)
 
 
 @pytest.mark.parametrize("text", FALSE)
@@ -88,7 +88,7 @@ def test_a_sentence_that_names_what_nobody_saw_is_dropped(text: str, answers: di
     """Each by itself; the true one beside it stays."""
     claims = claims_of(answers["f01"].diagnosis, answers["f01"].known)
 
-    said, dropped = kept([text, "tr-03 lost a process."], claims)
+    shown, dropped = kept([text, "tr-03 lost a process."], claims)
 
-    assert said == ("tr-03 lost a process.",)
+    assert shown == ("tr-03 lost a process.",)
     assert len(dropped) == 1

@@ -24,21 +24,21 @@ def said(outcome: Outcome | None) -> dict[str, str]:
 
 def test_the_end_is_claimed() -> None:
     """How far it came, what was saved and lost, from where to go on, who ended with what, and when."""
-    told = said(OUTCOME)
+    claims = said(OUTCOME)
 
-    assert told["J1.reached"] == "The last complete iteration is 60 of 120 planned, complete at 00:00:01."
-    assert "iteration 50; 10 iterations after it must be computed again." in told["J1.saved"]
-    assert told["J1.resume"] == "Resume from the checkpoint of iteration 50."
-    assert told["J1.codes"] == "Exit codes by job.json: -9 (SIGKILL): tr-02; 1: tr-01, tr-03."
-    assert told["J1.over"] == "The last line of all came at 00:00:09. By job.json the job ended at 03:55:46 UTC."
+    assert claims["J1.reached"] == "The last complete iteration is 60 of 120 planned, complete at 00:00:01."
+    assert "iteration 50; 10 iterations after it must be computed again." in claims["J1.saved"]
+    assert claims["J1.resume"] == "Resume from the checkpoint of iteration 50."
+    assert claims["J1.codes"] == "Exit codes by job.json: -9 (SIGKILL): tr-02; 1: tr-01, tr-03."
+    assert claims["J1.over"] == "The last line of all came at 00:00:09. By job.json the job ended at 03:55:46 UTC."
 
 
 def test_a_checkpoint_that_some_did_not_write_is_doubtful() -> None:
     """Nobody is told to resume from it unchecked."""
-    told = said(replace(OUTCOME, doubtful=(3,)))
+    claims = said(replace(OUTCOME, doubtful=(3,)))
 
-    assert "doubtful: rank 3 did not report" in told["J1.saved"]
-    assert told["J1.resume"].startswith("Check the checkpoint of iteration 50 before")
+    assert "doubtful: rank 3 did not report" in claims["J1.saved"]
+    assert claims["J1.resume"].startswith("Check the checkpoint of iteration 50 before")
 
 
 def test_nothing_saved_is_claimed_only_after_a_search() -> None:

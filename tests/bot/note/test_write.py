@@ -124,13 +124,13 @@ def test_nothing_outside_the_block_depends_on_free_words(name: str, data: st.Dat
     diagnosis = diagnoses.ALL[name]()
     ids = [claim.id for claim in claims_of(diagnosis, (seed_fault(),)).every]
     chosen = st.lists(st.sampled_from(ids), max_size=4)
-    steps = [step(one, data.draw(st.sampled_from(_JOINS)), "E1") for one in data.draw(chosen)]
+    steps = [step(first, data.draw(st.sampled_from(_JOINS)), "E1") for first in data.draw(chosen)]
     fields = data.draw(chosen), steps, data.draw(chosen), data.draw(chosen)
     words = st.lists(st.text(max_size=80), max_size=4)
 
-    one, other = (noted(diagnosis, answer(*fields, data.draw(words)), seed_fault()) for _ in range(2))
+    first, second = (noted(diagnosis, answer(*fields, data.draw(words)), seed_fault()) for _ in range(2))
 
-    assert outside(one) == outside(other)
+    assert outside(first) == outside(second)
 
 
 @pytest.mark.slow
@@ -149,11 +149,13 @@ def test_whatever_a_model_answers_only_claims_are_shown(plan: dict[str, object])
     """Every sentence outside the block is made of claims of code."""
     claims = claims_of(LINK())
     note = noted(LINK(), json.dumps(plan))
-    said = [one.says for one in claims.every] + [one.short for one in claims.every if one.short]
+    words = [known_claim.says for known_claim in claims.every] + [
+        known_claim.short for known_claim in claims.every if known_claim.short
+    ]
 
     for sentence in (note.headline, note.cause, *note.happened, *note.check_first, *note.fix, *note.open_questions):
         rest = sentence.text
-        for claim in sorted(said, key=len, reverse=True):
+        for claim in sorted(words, key=len, reverse=True):
             rest = rest.replace(claim, "")
         assert not rest.strip(" .")
 

@@ -69,7 +69,7 @@ def speaks(name: str) -> bool:
         return False
     return (
         package in NETWORK
-        or any(name == one or name.startswith(one + ".") for one in NETWORK if "." in one)
+        or any(name == module or name.startswith(module + ".") for module in NETWORK if "." in module)
         or (package == "http" and last.startswith("server"))
     )
 

@@ -11,7 +11,7 @@ from faultlib.errors import LibraryUnavailable, WrongStep
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("message", "public"),
     [
         ("The jobs folder /srv/jobs cannot be listed: gone.", "The jobs folder cannot be listed: gone."),
         ("There is no job 7001 below /srv/jobs.", "There is no job 7001."),
@@ -23,13 +23,13 @@ from faultlib.errors import LibraryUnavailable, WrongStep
         ("Written to ~/.cache/firstfault, it is full", "Written to, it is full"),
     ],
 )
-def test_places_of_the_server_go(said: str, told: str) -> None:
+def test_places_of_the_server_go(message: str, public: str) -> None:
     """Paths, addresses and hosts, with the word that leads to them."""
-    assert without_places(said) == told
+    assert without_places(message) == public
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "logs/rank_3.log:97: it was cut short",
         "It ended at 03:59:44, node / rank unknown and/or lost",
@@ -37,9 +37,9 @@ def test_places_of_the_server_go(said: str, told: str) -> None:
         "Compared by words only: the model is not installed.",
     ],
 )
-def test_what_is_no_place_stays(said: str) -> None:
+def test_what_is_no_place_stays(message: str) -> None:
     """Names within a job, clocks and plain words."""
-    assert without_places(said) == said
+    assert without_places(message) == message
 
 
 class SomethingNew(FirstfaultError):
@@ -49,8 +49,8 @@ class SomethingNew(FirstfaultError):
 @pytest.mark.parametrize("error", [SourceUnavailable, LibraryUnavailable, BadSettings, SomethingNew, FirstfaultError])
 def test_a_hint_for_the_command_line_becomes_whom_to_ask(error: type[FirstfaultError]) -> None:
     """Also of an error that nobody had thought of when this was written: the audience of a class is the operator."""
-    told = whole_failure(error("It failed.", "Set FIRSTFAULT_JOBS or --jobs."))
-    public = public_failure(told, error.audience)
+    whole = whole_failure(error("It failed.", "Set FIRSTFAULT_JOBS or --jobs."))
+    public = public_failure(whole, error.audience)
     assert (public.message, public.hint, public.kind) == ("It failed.", ASK, error.__name__)
 
 

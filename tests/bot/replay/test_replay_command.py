@@ -48,10 +48,10 @@ def test_the_schema_in_docs_is_up_to_date(request: pytest.FixtureRequest) -> Non
 
 def test_a_plan_has_commands_as_lists_of_words(plan: Path) -> None:
     """Names of nodes never become part of a line for a shell."""
-    told = json.loads(plan.read_text(encoding="utf-8"))
-    first = told["groups"][0]
+    document = json.loads(plan.read_text(encoding="utf-8"))
+    first = document["groups"][0]
 
-    assert (len(told["groups"]), told["runs"], told["group_size"]) == (8, 5, 2)
+    assert (len(document["groups"]), document["runs"], document["group_size"]) == (8, 5, 2)
     assert first["commands"][0] == ["srun", "-w", "node-0,node-1", "-N", "2", "replay 1-0", "1"]
     assert len(first["commands"]) == 5
 
@@ -67,12 +67,12 @@ def test_results_by_exit_code_and_by_digest_name_a_node(plan: Path, tmp_path: Pa
     results = tmp_path / "results.csv"
     results.write_text("\n".join(rows), encoding="utf-8")
 
-    answer, told = ran("replay", "read", plan, results), ran("replay", "read", plan, results, "--json")
+    answer, document = ran("replay", "read", plan, results), ran("replay", "read", plan, results, "--json")
 
     assert answer.exit_code == 0
     assert answer.stdout.startswith("Faulty: node-5.")
     assert "8 runs have no exit code" in answer.stdout
-    assert json.loads(told.stdout)["suspects"] == [{"node": "node-5", "share": 1.0}]
+    assert json.loads(document.stdout)["suspects"] == [{"node": "node-5", "share": 1.0}]
 
 
 def test_job_folders_of_runs_are_diagnosed(plan: Path, tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ from bot.slack.actions import BadButton, DraftClick, LinesClick, UsefulClick
 
 def test_what_is_written_is_read_again() -> None:
     """Run, revision, evidence and voice survive the way through Slack."""
-    assert actions.read_draft(actions.draft_value("r-7f3k2q", 3)) == DraftClick("r-7f3k2q", 3)
-    assert actions.read_lines(actions.lines_value("r-7f3k2q", "E12")) == LinesClick("r-7f3k2q", "E12")
-    assert actions.read_useful(actions.useful_value("r-7f3k2q", useful=False)) == UsefulClick("r-7f3k2q", useful=False)
+    for click in (DraftClick("r-7f3k2q", 3), LinesClick("r-7f3k2q", "E12"), UsefulClick("r-7f3k2q", "no")):
+        assert type(click).read(str(click)) == click
 
 
 @pytest.mark.parametrize(
@@ -32,9 +31,9 @@ def test_what_is_written_is_read_again() -> None:
 )
 def test_made_up_values_are_refused(value: object) -> None:
     """A value that this program has not written ends in a message with a hint, never in a lookup."""
-    for read in (actions.read_draft, actions.read_lines, actions.read_useful):
+    for kind in (DraftClick, LinesClick, UsefulClick):
         with pytest.raises(BadButton) as refused:
-            read(value)
+            kind.read(value)
         assert refused.value.hint
 
 

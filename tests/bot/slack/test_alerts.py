@@ -83,7 +83,7 @@ def test_firing_alerts_queue_the_jobs_that_they_name_once(state: State) -> None:
     with receiving(state) as receiver:
         assert [post(receiver.port, json.dumps(FIRING).encode()) for _ in range(2)] == [200, 200]
 
-    assert [(one.job, one.fate) for one in state.followed.waiting()] == [
+    assert [(followed.job, followed.fate) for followed in state.followed.waiting()] == [
         ("f02", FollowStatus.WAITS), ("f07", FollowStatus.WAITS),
     ]  # fmt: skip
 
@@ -134,7 +134,7 @@ def test_an_alert_is_news_of_a_job_that_was_none_but_only_once(state: State) -> 
     for job in ("f02", "f07"):
         state.followed.alert(job, "llama")
 
-    assert [(one.job, one.lineage) for one in state.followed.waiting()] == [("f02", "llama")]
+    assert [(followed.job, followed.lineage) for followed in state.followed.waiting()] == [("f02", "llama")]
 
 
 def test_a_message_of_a_program_is_read_with_its_attachments() -> None:

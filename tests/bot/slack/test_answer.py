@@ -80,7 +80,9 @@ def test_nobody_is_pinged_by_foreign_text(name: str) -> None:
         for found in message.blocks
         if found["type"] == "section" and found["text"]["type"] == "mrkdwn"
     ]
-    marked += [one["text"] for block in message.blocks if block["type"] == "context" for one in block["elements"]]
+    marked += [
+        element["text"] for block in message.blocks if block["type"] == "context" for element in block["elements"]
+    ]
 
     for text in (*marked, message.text):
         assert entities(text) <= {"<@U0ALICE>", "<@U0BOB>", "<@U0ADA>"}
@@ -219,7 +221,9 @@ def test_every_evidence_with_lines_can_be_opened() -> None:
     values = [value for block in details(answered(diagnosis)).blocks for value in _values(block)]
     opened = {value.partition(":")[2] for value in values}
 
-    assert {one.id for one in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if one.lines} <= opened
+    assert {
+        evidence.id for evidence in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations) if evidence.lines
+    } <= opened
 
 
 def test_what_is_left_out_is_counted() -> None:
@@ -349,6 +353,6 @@ def test_nothing_is_said_twice() -> None:
     shown = f"{texts(done)}\n{below(done)}".casefold()
     fault = diagnoses.node_fault()
 
-    said = [*fault.why, *(event.because for event in fault.events)]
-    said += [reason for suspect in fault.nodes for reason in suspect.reasons or (suspect.because,)]
-    assert all(shown.count(sentence.rstrip(".").casefold()) <= 1 for sentence in said)
+    sentences = [*fault.why, *(event.because for event in fault.events)]
+    sentences += [reason for suspect in fault.nodes for reason in suspect.reasons or (suspect.because,)]
+    assert all(shown.count(sentence.rstrip(".").casefold()) <= 1 for sentence in sentences)

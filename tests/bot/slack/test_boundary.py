@@ -24,9 +24,9 @@ HELLO = Message("Hello.", ())
 
 def told_of(work: Callable[[], Any]) -> str:
     """All that the person reads."""
-    told: list[Message] = []
-    attempt(work, told.append)
-    (message,) = told
+    messages: list[Message] = []
+    attempt(work, messages.append)
+    (message,) = messages
     return f"{message.text} {message.blocks}"
 
 
@@ -78,13 +78,13 @@ def test_trouble_with_the_server_is_told_without_its_places(
     trouble: Callable[[Path], None], words: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What happened and whom to ask, no path, no option of the command line; the log has all of it, by reference."""
-    told = told_of(lambda: trouble(tmp_path))
+    message = told_of(lambda: trouble(tmp_path))
 
-    assert words in told
-    assert ASK in told
-    assert str(tmp_path) not in told
-    assert not re.search(r"--\w|FIRSTFAULT_|firstfault |/srv|/tmp", told)
-    (reference,) = re.findall(r"e-[a-z0-9]{6}", told)
+    assert words in message
+    assert ASK in message
+    assert str(tmp_path) not in message
+    assert not re.search(r"--\w|FIRSTFAULT_|firstfault |/srv|/tmp", message)
+    (reference,) = re.findall(r"e-[a-z0-9]{6}", message)
     logged = next(line for line in caplog.messages if reference in line)
     assert str(tmp_path) in logged
 
@@ -97,10 +97,10 @@ def test_a_mistyped_job_gets_its_neighbours(tmp_path: Path) -> None:
 
 def test_an_unknown_error_gets_a_reference(caplog: pytest.LogCaptureFixture) -> None:
     """The person learns that it is our fault and what to quote; the trace is in the log alone."""
-    told = told_of(lambda: 1 // 0)
-    (reference,) = re.findall(r"e-[a-z0-9]{6}", told)
-    assert "Something went wrong on my side." in told
-    assert "ZeroDivisionError" not in told
+    message = told_of(lambda: 1 // 0)
+    (reference,) = re.findall(r"e-[a-z0-9]{6}", message)
+    assert "Something went wrong on my side." in message
+    assert "ZeroDivisionError" not in message
     assert reference in caplog.text
     assert "ZeroDivisionError" in caplog.text
 
@@ -121,9 +121,9 @@ def test_what_cannot_be_told_ends_nothing_else(caplog: pytest.LogCaptureFixture)
 
 def test_nothing_to_say_is_not_said() -> None:
     """A listener whose answer stands in the channel tells nobody anything."""
-    told: list[Message] = []
-    attempt(lambda: None, told.append)
-    assert told == []
+    messages: list[Message] = []
+    attempt(lambda: None, messages.append)
+    assert messages == []
 
 
 @pytest.mark.parametrize(

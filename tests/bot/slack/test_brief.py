@@ -140,7 +140,7 @@ def test_what_the_headline_quotes_is_not_quoted_again() -> None:
 
 def test_since_when_is_a_time_or_is_not_said() -> None:
     """Before the first who tells of it, where nobody logged the fault itself; a stage is no time."""
-    events = tuple(replace(one, role=Role.PROPAGATED) for one in node_fault().events)
+    events = tuple(replace(event, role=Role.PROPAGATED) for event in node_fault().events)
     peers = replace(node_fault(), events=events, facts={})
     untimed = replace(inconclusive(), headline="The job was slow from iteration 18 on", stage=Stage.TRAINING)
 

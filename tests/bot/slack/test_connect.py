@@ -62,9 +62,9 @@ def test_a_port_that_is_taken_is_told_by_its_setting() -> None:
     server = http()
     server.start()
     try:
-        with pytest.raises(BadSettings, match=r"Cannot listen on 127.0.0.1:\d+: Address already in use") as told:
+        with pytest.raises(BadSettings, match=r"Cannot listen on 127.0.0.1:\d+: Address already in use") as error:
             http(server.port)
-        assert "FIRSTFAULT_LISTEN" in told.value.hint
+        assert "FIRSTFAULT_LISTEN" in error.value.hint
     finally:
         server.stop()
 
@@ -83,10 +83,10 @@ def test_a_limit_at_the_start_is_no_wrong_token() -> None:
     """Whoever reads it does not look for another token, and learns when to start again."""
     with start() as slack:
         slack.faults.call("auth.test", "ratelimited", seconds=60)
-        with pytest.raises(SlackUnavailable) as told:
+        with pytest.raises(SlackUnavailable) as error:
             who_am_i(make_client(slack.workspace.app.bot_token, slack.api_url))
-    assert "60 s" in told.value.message
-    assert "Nothing is wrong with the token" in told.value.hint
+    assert "60 s" in error.value.message
+    assert "Nothing is wrong with the token" in error.value.hint
 
 
 def test_a_socket_that_another_thread_closes_first_is_closed_without_an_error() -> None:

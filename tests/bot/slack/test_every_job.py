@@ -49,14 +49,14 @@ def messages_of(shown: AnswerContent) -> Iterator[Message]:
 def faults_of(shown: AnswerContent) -> list[str]:
     """What is wrong with the messages about a job."""
     parent, details, known = messages_of(shown)
-    said = without_blocks(parent)
+    parent_text = without_blocks(parent)
     wrong = [f"{lines_of(parent.blocks)} lines"] if lines_of(parent.blocks) > MAX_LINES else []
-    wrong += [f"{len(said)} characters"] if len(said) > MOST else []
-    wrong += [f"said twice: {one}" for one in _twice(said, without_blocks(details))]
-    wrong += ["no gist"] if "Next: " not in parent.text and "*Next*" in said else []
+    wrong += [f"{len(parent_text)} characters"] if len(parent_text) > MOST else []
+    wrong += [f"said twice: {text}" for text in _twice(parent_text, without_blocks(details))]
+    wrong += ["no gist"] if "Next: " not in parent.text and "*Next*" in parent_text else []
     for message in (parent, details, known):
         wrong += [*violations(message.arguments()), *problems_of_message(list(message.blocks))]
-        wrong += [f"half a quote: {one}" for one in _HALF_QUOTED.findall(without_blocks(message))]
+        wrong += [f"half a quote: {text}" for text in _HALF_QUOTED.findall(without_blocks(message))]
     return wrong
 
 

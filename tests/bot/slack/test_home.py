@@ -17,7 +17,7 @@ def watch(job: str) -> Watch:
 def test_slack_takes_every_home() -> None:
     """Empty, full, and with names that want to be markup; only what an approver may decide waits for one."""
     evil = [replace(run(status), id=f"r-{status}", job=EVIL[:120]) for status in Status]
-    waiting = [Undecided(one, job_wide(), 1) for one in evil]
+    waiting = [Undecided(hostile_run, job_wide(), 1) for hostile_run in evil]
     pages = [
         HomeContent(),
         HomeContent(
@@ -28,7 +28,7 @@ def test_slack_takes_every_home() -> None:
             watches=[watch(EVIL)] * 99,
             failed=[EVIL] * 9,
             library="12 patterns in use.",
-            headlines={one.id: EVIL for one in evil},
+            headlines={hostile_run.id: EVIL for hostile_run in evil},
         ),
         HomeContent(asked=evil[:1], waiting=[], addresses={evil[0].id: "https://x.slack.com/archives/C0/p1"}),
     ]

@@ -184,8 +184,8 @@ def test_nothing_is_acknowledged_for_another_s_mistake(state: State, monkeypatch
         others = [people.submit(door.receive, {**COMMAND, "trigger_id": f"{number}.x"}) for number in range(2)]
         free.set()
         assert isinstance(first.exception(), ZeroDivisionError)
-        for one in others:
-            assert one.exception() is not None or "could not be stored" in one.result().body
+        for received in others:
+            assert received.exception() is not None or "could not be stored" in received.result().body
     assert stored(state) == []
 
 

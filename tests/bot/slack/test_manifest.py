@@ -51,4 +51,4 @@ def test_texts_fit_slack() -> None:
 
     assert len(shown["display_information"]["name"]) <= 35
     assert len(shown["display_information"]["description"]) <= 140
-    assert all(len(one["name"]) <= 24 for one in shown["features"]["shortcuts"])
+    assert all(len(shortcut["name"]) <= 24 for shortcut in shown["features"]["shortcuts"])

@@ -73,9 +73,14 @@ def test_the_form_fits_a_pattern(name: str) -> None:
     )
 
     assert isinstance(read, Form)
-    for one in (replace(form, fix=form.fix or "f"), read):
+    for filled in (replace(form, fix=form.fix or "f"), read):
         Pattern(
-            id="x", title=one.title, category=one.category, cause=one.cause, fix=one.fix, confirmation=one.confirmation
+            id="x",
+            title=filled.title,
+            category=filled.category,
+            cause=filled.cause,
+            fix=filled.fix,
+            confirmation=filled.confirmation,
         )
 
 
@@ -176,21 +181,21 @@ def test_a_rejection_needs_a_reason() -> None:
 
 def test_forms_carry_ids_only() -> None:
     """What a form is about is read from the state again; it carries run and revision."""
-    assert actions.read_draft(edit()[0]["private_metadata"]) == actions.DraftClick("r-7f3k2q", 1)
-    assert actions.read_draft(modals.reject_modal("r-7f3k2q", 2, "f07")["private_metadata"]).revision == 2
+    assert actions.DraftClick.read(edit()[0]["private_metadata"]) == actions.DraftClick("r-7f3k2q", 1)
+    assert actions.DraftClick.read(modals.reject_modal("r-7f3k2q", 2, "f07")["private_metadata"]).revision == 2
 
 
 def lines_view(name: str = "node_fault") -> dict[str, Any]:
-    one = ALL[name]().events[0]
+    event = ALL[name]().events[0]
     excerpts = {
         (line.file, line.line): Excerpt(
             line.file,
             line.line,
             (*(Line(line.file, at, f"{at} {EVIL}") for at in range(max(1, line.line - 8), line.line)), line),
         )
-        for line in one.lines
+        for line in event.lines
     }
-    return modals.lines_modal("r-7f3k2q", one, citations(one, excerpts, set()))
+    return modals.lines_modal("r-7f3k2q", event, citations(event, excerpts, set()))
 
 
 @pytest.mark.parametrize("name", [name for name, make in ALL.items() if make().events])
@@ -212,13 +217,13 @@ def test_raw_lines_are_shown_as_they_are() -> None:
 def test_many_raw_lines_are_cut() -> None:
     """An event of many files still opens; what is cut is told."""
     lines = tuple(Line(f"logs/{number}.log", 20, "x") for number in range(8))
-    one = replace(diagnoses.node_fault().events[0], lines=lines)
+    event = replace(diagnoses.node_fault().events[0], lines=lines)
     excerpts = {
         (line.file, 20): Excerpt(line.file, 20, tuple(Line(line.file, at, "y" * 2_000) for at in range(1, 60)))
         for line in lines
     }
 
-    view = modals.lines_modal("r-7f3k2q", one, citations(one, excerpts, set()))
+    view = modals.lines_modal("r-7f3k2q", event, citations(event, excerpts, set()))
 
     accepted_view(view, "modal")
     assert "More lines are in the report in the thread." in json.dumps(view)
@@ -234,7 +239,9 @@ def test_lines_that_are_gone_are_told() -> None:
 
 def test_a_modal_is_open_before_it_is_filled() -> None:
     """Something valid can be opened within three seconds, and a refusal can take its place."""
-    accepted_view(modals.wait_modal("Raw lines", actions.LINES_FORM, actions.lines_value("r-7f3k2q", "E1")), "modal")
+    accepted_view(
+        modals.wait_modal("Raw lines", actions.LINES_FORM, str(actions.LinesClick("r-7f3k2q", "E1"))), "modal"
+    )
     accepted_view(modals.message_modal("Too late " + EVIL, EVIL * 9), "modal")
 
 

@@ -69,10 +69,10 @@ def test_a_mention_in_a_group_of_people_is_a_mention() -> None:
     """45: Slack has no event for it there; should both come they have one key."""
     event = {"channel": "G1", "user": "U0ADA", "ts": "1.1", "text": f"<@{ME}> f10"}
     body = {"type": "event_callback", "team_id": "T0"}
-    said = envelope_of({**body, "event": {**event, "type": "message", "channel_type": "mpim"}})
+    spoken = envelope_of({**body, "event": {**event, "type": "message", "channel_type": "mpim"}})
     called = envelope_of({**body, "event": {**event, "type": "app_mention"}})
 
-    assert said is not None
+    assert spoken is not None
     assert called is not None
-    assert said.kind == EnvelopeKind.MENTION
-    assert said.key == called.key
+    assert spoken.kind == EnvelopeKind.MENTION
+    assert spoken.key == called.key

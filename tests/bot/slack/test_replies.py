@@ -51,7 +51,7 @@ def known_kind(foreign: str) -> Entry:
 
 
 def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
-    one = run(job=foreign)
+    asked_run = run(job=foreign)
     yield "help", private_replies.HELP
     yield "usage", private_replies.usage_reply(("f07", "1437825", foreign))
     yield (
@@ -66,20 +66,23 @@ def messages(foreign: str = "f07") -> Iterator[tuple[str, Message]]:
     )
     yield "failure", failure_message(Failure(f"It broke: {foreign}", "Ask again.", "X", "e-1"))
     yield "not_in_channel", private_replies.not_in_channel_reply(foreign)
-    yield "already", private_replies.already_reply(one, ADDRESS)
-    yield "answered", private_replies.answered_reply(one, ADDRESS)
-    yield "list", private_replies.list_reply((one, replace(one, status=Status.FAILED)), {one.id: ADDRESS})
+    yield "already", private_replies.already_reply(asked_run, ADDRESS)
+    yield "answered", private_replies.answered_reply(asked_run, ADDRESS)
+    yield (
+        "list",
+        private_replies.list_reply((asked_run, replace(asked_run, status=Status.FAILED)), {asked_run.id: ADDRESS}),
+    )
     yield "list_empty", private_replies.list_reply(())
-    waiting = replace(one, id="r-2", status=Status.QUEUED)
-    yield "status", private_replies.status_reply((replace(one, status=Status.RUNNING), waiting), {"r-2": 1})
+    waiting = replace(asked_run, id="r-2", status=Status.QUEUED)
+    yield "status", private_replies.status_reply((replace(asked_run, status=Status.RUNNING), waiting), {"r-2": 1})
     yield "status_empty", private_replies.status_reply((), {})
-    yield "cancelled", private_replies.cancelled_reply(replace(one, status=Status.CANCELLED))
-    yield "cancelled_late", private_replies.cancelled_reply(one)
+    yield "cancelled", private_replies.cancelled_reply(replace(asked_run, status=Status.CANCELLED))
+    yield "cancelled_late", private_replies.cancelled_reply(asked_run)
     yield "nothing_to_cancel", private_replies.nothing_to_cancel_reply(foreign)
-    yield "not_yours", private_replies.not_yours_reply(one)
+    yield "not_yours", private_replies.not_yours_reply(asked_run)
     yield "not_approver", private_replies.not_approver_reply(f"<@U0ADA>, ada@example.org, @oncall, {foreign}")
     yield "no_approvers", private_replies.NO_APPROVERS
-    yield "join", private_replies.join_reply(one, 2, known_kind(foreign))
+    yield "join", private_replies.join_reply(asked_run, 2, known_kind(foreign))
     yield "decided", private_replies.decided_reply(APPROVED)
     yield "stale", private_replies.stale_reply(StaleRevision(seen=1, revision=2, by="U0BOB", at=AT))
     yield "nothing_to_undo", private_replies.NOTHING_TO_UNDO
@@ -93,8 +96,12 @@ def test_slack_takes_every_private_answer() -> None:
         assert problems_of_message(list(message.blocks)) == (), name
         assert json_size(message.blocks) <= MAX_JSON, name
         assert message.text, name
-        found = [one for text in (message.text, *strings(list(message.blocks))) for one in entities(text)]
-        ours = [one for one in found if one in {"<@U0ALICE>", "<@U0BOB>", "<@U0ADA>"} or one.startswith(f"<{ADDRESS}|")]
+        found = [entity for text in (message.text, *strings(list(message.blocks))) for entity in entities(text)]
+        ours = [
+            entity
+            for entity in found
+            if entity in {"<@U0ALICE>", "<@U0BOB>", "<@U0ADA>"} or entity.startswith(f"<{ADDRESS}|")
+        ]
         assert found == ours, name
 
 

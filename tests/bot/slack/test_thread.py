@@ -114,7 +114,7 @@ def test_a_reply_has_five_lines_and_opens_what_it_cites() -> None:
 
     assert long.blocks[0]["text"]["text"].count("\n") == 4
     opened = [block["accessory"]["value"] for block in cited.blocks if "accessory" in block]
-    assert opened == [actions.lines_value("r-7f3k2q", "E1"), actions.lines_value("r-7f3k2q", "E4")]
+    assert opened == [str(actions.LinesClick("r-7f3k2q", "E1")), str(actions.LinesClick("r-7f3k2q", "E4"))]
 
 
 def test_the_thread_holds_what_the_message_has_no_room_for() -> None:

@@ -22,15 +22,15 @@ def test_a_channel_follows_once(state: State) -> None:
 
 def test_what_became_of_a_job_is_each_followers_own(state: State) -> None:
     """A job that one was told of waits for the other still."""
-    one, _ = state.follows.add("T1", "C1", "U1")
-    other, _ = state.follows.add("T1", "C2", "U1")
-    for follow in (one, other):
+    first, _ = state.follows.add("T1", "C1", "U1")
+    second, _ = state.follows.add("T1", "C2", "U1")
+    for follow in (first, second):
         state.followed.add("j", "llama", FollowStatus.WAITS, follow.id)
 
-    assert state.followed.asked("j", "r-1", one.id)
-    assert state.followed.waiting(one.id) == ()
-    assert [job.follower for job in state.followed.waiting(other.id)] == [other.id]
-    assert state.followed.of_lineage("llama", other.id) == ()
+    assert state.followed.asked("j", "r-1", first.id)
+    assert state.followed.waiting(first.id) == ()
+    assert [job.follower for job in state.followed.waiting(second.id)] == [second.id]
+    assert state.followed.of_lineage("llama", second.id) == ()
     assert state.followed.waiting() == ()
 
 

@@ -14,15 +14,15 @@ def put(state: State, *keys: str, kind: str = "command") -> None:
 
 
 def claimed(state: State, owner: str = "i1", limit: int = 9) -> list[str]:
-    return [one.body["text"] for one in state.inbox.claim(owner, limit, KINDS)]
+    return [received.body["text"] for received in state.inbox.claim(owner, limit, KINDS)]
 
 
 def test_what_is_delivered_twice_is_stored_once(state: State) -> None:
     """Also when it was dealt with in between."""
     put(state, "a", "b")
     put(state, "b", "a")
-    for one in state.inbox.claim("i1", 9, KINDS):
-        state.inbox.done(one.seq)
+    for received in state.inbox.claim("i1", 9, KINDS):
+        state.inbox.done(received.seq)
     put(state, "a")
 
     assert claimed(state) == []
@@ -48,15 +48,15 @@ def test_only_wanted_kinds_are_given(state: State) -> None:
     put(state, "a")
     put(state, "w", kind="opening")
 
-    assert [one.kind for one in state.inbox.claim("i1", 9, ["opening"])] == ["opening"]
+    assert [received.kind for received in state.inbox.claim("i1", 9, ["opening"])] == ["opening"]
 
 
 def test_what_was_said_in_a_thread_is_dealt_with_as_it_was_said(state: State) -> None:
     """One after the other, whoever is free; what belongs to no thread waits for nobody."""
-    said = {"a1": "a", "b1": "b", "a2": "a", "x": "", "b2": "b"}
-    state.inbox.put([Envelope(key, "command", {"text": key}, lane) for key, lane in said.items()])
+    lane_of = {"a1": "a", "b1": "b", "a2": "a", "x": "", "b2": "b"}
+    state.inbox.put([Envelope(key, "command", {"text": key}, lane) for key, lane in lane_of.items()])
     first = state.inbox.claim("i1", 9, KINDS)
-    assert [one.body["text"] for one in first] == ["a1", "b1", "x"]
+    assert [received.body["text"] for received in first] == ["a1", "b1", "x"]
     assert claimed(state, "i2") == []
     state.inbox.done(first[0].seq)
 
@@ -87,27 +87,27 @@ def test_what_was_given_back_is_another_s_at_once(state: State) -> None:
 def test_a_step_is_done_once(state: State) -> None:
     """Whoever begins anew gets what came of it; a step that failed was not done, nor anything of it."""
     put(state, "a", "b")
-    one, two = state.inbox.claim("i1", 2, KINDS)
+    received, other = state.inbox.claim("i1", 2, KINDS)
 
     def fail() -> str:
         ask(state, "f42")
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        state.inbox.once(one)("ask", fail)
+        state.inbox.once(received)("ask", fail)
     assert state.runs.active("T1") == ()
 
-    first = state.inbox.once(one)("ask", lambda: ask(state, "f07").id)
-    assert state.inbox.once(one)("ask", lambda: ask(state, "f08").id) == first
-    assert state.inbox.once(one)("other", lambda: 2) == 2
-    assert state.inbox.once(two)("ask", lambda: "of b") == "of b"
+    first = state.inbox.once(received)("ask", lambda: ask(state, "f07").id)
+    assert state.inbox.once(received)("ask", lambda: ask(state, "f08").id) == first
+    assert state.inbox.once(received)("other", lambda: 2) == 2
+    assert state.inbox.once(other)("ask", lambda: "of b") == "of b"
     assert [run.job for run in state.runs.active("T1")] == ["f07"]
 
 
 def test_what_was_said_is_dropped_when_it_was_dealt_with(state: State) -> None:
     """People's words are not kept for longer than they are needed."""
     put(state, "secret words")
-    for one in state.inbox.claim("i1", 9, KINDS):
-        state.inbox.done(one.seq)
+    for received in state.inbox.claim("i1", 9, KINDS):
+        state.inbox.done(received.seq)
 
     assert [row["body"] for row in state.database.query("SELECT body FROM inbox")] == ["{}"]

@@ -75,6 +75,6 @@ def test_a_conversation_is_in_slacks_order(state: State) -> None:
     state.threads.leases.claim("w1")
     state.threads.save_reply(later.id, "w1", "E2 \x1b[31m")
 
-    told = [(one.text, one.reply) for one in state.threads.conversation("T1", "C1", "1.0")]
+    turns = [(asked.text, asked.reply) for asked in state.threads.conversation("T1", "C1", "1.0")]
 
-    assert told == [("why?", ""), ("and then? <!channel> \ud800\x00", "E2 \x1b[31m")]
+    assert turns == [("why?", ""), ("and then? <!channel> \ud800\x00", "E2 \x1b[31m")]

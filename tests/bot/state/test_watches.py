@@ -124,7 +124,7 @@ def test_an_ended_watch_finds_nothing_more_and_tells_the_rest(state: State, watc
     state.watches.end(watch.id, "over")
 
     assert not state.watches.note(found(watch, "hung"))
-    assert [one.id for one, _ in state.watches.untold()] == [watch.id]
+    assert [untold.id for untold, _ in state.watches.untold()] == [watch.id]
     assert state.watches.open() == ()
     assert not state.watches.end(watch.id, "over")
 
