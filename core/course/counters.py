@@ -20,16 +20,18 @@ from core.job import LogFile
 MIN_TIMES = 6  # of one speaker; fewer numbers rise by chance,
 FEW_TIMES, MIN_SPEAKERS = 3, 3  # but not where a word names them as a count, and so many speakers say them
 MAX_TRIED = 40  # messages, those said most often first: what counts iterations is said in each
-MAX_READ = 48  # lines of one speaker that are looked at
+MAX_READ = 48  # lines of one speaker that are looked at,
+MORE_READ = 768  # and so many where those repeat few numbers: 64 ranks may share a file
 REGULAR = 0.8  # of the steps are the same: a line may be missing where ranks share a file
 MAX_NUMBERS = 24  # in a line; a counter stands among the first
-# A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction.
-_NUMBER = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w-]|[:.]\d)"
+# A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction; one letter may stand
+# before it ("e3 i370"), and what other scripts write around it without a space.
+_NUMBER = r"(?:(?<![A-Za-z0-9_./-])|(?<=[\s(\[|,][A-Za-z])|(?<=^[A-Za-z]))(?<!\d:)\d{1,9}(?![A-Za-z0-9_-]|[:.]\d)"
 _COUNT = re.compile(_NUMBER)
 _TOTAL = re.compile(r"\s*(?:/|of)[\s=]*(\d{1,9})(?![\w.])")
 _BEFORE = re.compile(r"([A-Za-z_]+)[\"']?[\s:=,;|#\[(]*$")
 _COUNTS = re.compile(
-    r"(?:global_?|mini_?|micro_?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|num_updates)(?:_?(?:idx|id|no|num|index))?",
+    r"(?:global_?|mini_?|micro_?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|upd(?:ates?)?|num_updates)(?:_?(?:idx|id|no|num|index))?",
     re.IGNORECASE,
 )
 # What rises steadily too, and is none: time, samples, bytes.
@@ -44,7 +46,7 @@ _COUNTED = re.compile(  # what is counted, behind the number: "after 10 minibatc
     r"\s(?:mini|micro)?-?(?:batch(?:es)?|steps|iterations|iters|updates)\b", re.IGNORECASE
 )
 _FRAME = re.compile(r"^\s*#<NUM>[: ]|\[<HEX>\]$")  # of a native stack, as gdb, glibc and dmlc number them
-_FRACTION = re.compile(r"\d\.\d")
+_FRACTION = re.compile(r"\d[.,]\d")
 # Of the number before it; in "ep=5 ms=205" it is the name of the next one.
 _UNIT = re.compile(r"\s?(?:s|sec|secs|ms|us|seconds|min|h|%|[KMG]i?B|tokens|samples)\b(?!\s?[=:])")
 
@@ -71,7 +73,7 @@ def find_counter(
     found = [
         (quality, int(table.heads[event]), -place, event)
         for event, voice in _often(table, among)
-        for place, quality in _rising(_texts(table, files, event, voice), counted)
+        for place, quality in _counting(table, files, event, voice, counted)
     ]
     if not found:
         return None
@@ -96,12 +98,18 @@ def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[
             yield event, int(counts.voice[entry])
 
 
-def _texts(table: EventTable, files: Mapping[str, LogFile], event: int, voice: int) -> list[str]:
-    """The last lines of a speaker with this event, in their order."""
+def _counting(
+    table: EventTable, files: Mapping[str, LogFile], event: int, voice: int, counted: Collection[int]
+) -> Iterator[tuple[int, int]]:
+    """As ``_rising``, of the last lines of a speaker with this event; of more of them where ranks share a voice."""
     rows = table.rows_of([event])[event]
-    mine = rows[table.voice[rows] == voice][-MAX_READ:]
-    texts = read_rows(files, table, mine)
-    return [texts[row] for row in sorted(texts)]
+    mine = rows[table.voice[rows] == voice]
+    for most in (MAX_READ, MORE_READ):
+        texts = read_rows(files, table, mine[-most:])
+        found = list(_rising([texts[row] for row in sorted(texts)], counted))
+        if found or len(mine) <= most:
+            break
+    yield from found
 
 
 def _rising(texts: Sequence[str], counted: Collection[int]) -> Iterator[tuple[int, int]]:
