@@ -21,10 +21,8 @@ def dumped(found: Findings) -> Verdict | None:
     """A job without a clock of which somebody collected stacks, as is done with one that hangs; nobody stands apart."""
     if not found.dumped or found.ending.allowed is not None or is_troubled(found):
         return None
-    ranks = max(len(found.parsed.table.ranks), found.parsed.job.manifest.world_size or len(found.nodes))
-    whole = found.dumped >= ranks >= 2
     return Verdict(
-        Scope.JOB if whole else Scope.UNKNOWN,
+        Scope.JOB if found.all_dumped else Scope.UNKNOWN,
         Confidence.WEAK,
         f"The job seems to have hung{found.place}: stacks were collected; no {found.unit} stands out in them.",
         (f"The stacks of {found.dumped} processes were dumped; no clock tells whether they still made progress.",),

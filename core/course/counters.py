@@ -24,14 +24,15 @@ MAX_READ = 48  # lines of one speaker that are looked at,
 MORE_READ = 768  # and so many where those repeat few numbers: 64 ranks may share a file
 REGULAR = 0.8  # of the steps are the same: a line may be missing where ranks share a file
 MAX_NUMBERS = 24  # in a line; a counter stands among the first
-# A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction; one letter may stand
-# before it ("e3 i370"), and what other scripts write around it without a space.
-_NUMBER = r"(?:(?<![A-Za-z0-9_./-])|(?<=[\s(\[|,][A-Za-z])|(?<=^[A-Za-z]))(?<!\d:)\d{1,9}(?![A-Za-z0-9_-]|[:.]\d)"
-_COUNT = re.compile(_NUMBER)
+# A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction.
+_ALONE = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w-]|[:.]\d)"
+# The same, where none of those counts: one letter may stand before it ("e3 i370"), and around it letters of scripts
+# that are written without spaces.
+_MARKED = r"(?:(?<![A-Za-z0-9_./-])|(?<=[\s(\[|,][A-Za-z])|(?<=^[A-Za-z]))(?<!\d:)\d{1,9}(?![A-Za-z0-9_-]|[:.]\d)"
 _TOTAL = re.compile(r"\s*(?:/|of)[\s=]*(\d{1,9})(?![\w.])")
 _BEFORE = re.compile(r"([A-Za-z_]+)[\"']?[\s:=,;|#\[(]*$")
 _COUNTS = re.compile(
-    r"(?:global_?|mini_?|micro_?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|upd(?:ates?)?|num_updates)(?:_?(?:idx|id|no|num|index))?",
+    r"(?:global_?|mini_?|micro_?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|num_updates)(?:_?(?:idx|id|no|num|index))?",
     re.IGNORECASE,
 )
 # What rises steadily too, and is none: time, samples, bytes.
@@ -70,15 +71,28 @@ def find_counter(
         among: voices that are listened to; None for all.
         counted: iterations that others count.
     """
+    alone = _find(table, files, among, counted, _ALONE)
+    return alone if alone is not None or among is not None else _find(table, files, among, counted, _MARKED)
+
+
+def _find(
+    table: EventTable,
+    files: Mapping[str, LogFile],
+    among: NDArray[np.intp] | None,
+    counted: Collection[int],
+    number: str,
+) -> CountingEvent | None:
+    """As ``find_counter``, among numbers that stand so in a line."""
+    form = re.compile(number)
     found = [
         (quality, int(table.heads[event]), -place, event)
         for event, voice in _often(table, among)
-        for place, quality in _counting(table, files, event, voice, counted)
+        for place, quality in _counting(table, files, event, voice, counted, form)
     ]
     if not found:
         return None
     _, _, place, event = max(found)
-    return CountingEvent(event, _reader(-place))
+    return CountingEvent(event, _reader(-place, number))
 
 
 def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[int, int]]:
@@ -99,22 +113,27 @@ def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[
 
 
 def _counting(
-    table: EventTable, files: Mapping[str, LogFile], event: int, voice: int, counted: Collection[int]
+    table: EventTable,
+    files: Mapping[str, LogFile],
+    event: int,
+    voice: int,
+    counted: Collection[int],
+    form: re.Pattern[str],
 ) -> Iterator[tuple[int, int]]:
     """As ``_rising``, of the last lines of a speaker with this event; of more of them where ranks share a voice."""
     rows = table.rows_of([event])[event]
     mine = rows[table.voice[rows] == voice]
     for most in (MAX_READ, MORE_READ):
         texts = read_rows(files, table, mine[-most:])
-        found = list(_rising([texts[row] for row in sorted(texts)], counted))
+        found = list(_rising([texts[row] for row in sorted(texts)], counted, form))
         if found or len(mine) <= most:
             break
     yield from found
 
 
-def _rising(texts: Sequence[str], counted: Collection[int]) -> Iterator[tuple[int, int]]:
+def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     """Places of whole numbers that rise by the same step from line to line, and how likely each counts iterations."""
-    lines = [list(_COUNT.finditer(text))[:MAX_NUMBERS] for text in texts]
+    lines = [list(form.finditer(text))[:MAX_NUMBERS] for text in texts]
     for place in range(min(map(len, lines), default=0)):
         matches = [line[place] for line in lines]
         numbers = [int(match[0]) for match in matches]
@@ -163,12 +182,12 @@ def _is_regular(matches: Sequence[re.Match[str]]) -> bool:
     return len(set(np.diff([int(match[0]) for match in matches]).tolist())) == 1
 
 
-def _reader(place: int) -> re.Pattern[str]:
+def _reader(place: int, number: str) -> re.Pattern[str]:
     """What finds the number in this place among the whole numbers of a line, and a total behind it.
 
     Each step is atomic: a line with fewer numbers would be tried with every choice among them, twice as many with each.
     """
     return re.compile(
-        rf"^(?>.*?{_NUMBER}){{{place}}}(?>.*?(?P<iteration>{_NUMBER}))"
+        rf"^(?>.*?{number}){{{place}}}(?>.*?(?P<iteration>{number}))"
         r"(?:\s*(?:/|of)[\s=]*(?P<total>\d{1,9})(?![\w.]))?"
     )
