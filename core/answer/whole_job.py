@@ -136,7 +136,12 @@ def stalled(found: Findings) -> Verdict | None:
     heard = found.voices >= MIN_VOICES
     iterations = found.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
-    whole = heard or at_end or found.all_dumped or (ending.slow is not None and ending.slow.than_good_jobs and not ending.hung)
+    whole = (
+        heard
+        or at_end
+        or found.all_dumped
+        or (ending.slow is not None and ending.slow.than_good_jobs and not ending.hung)
+    )
     scope = Scope.JOB if whole else Scope.UNKNOWN
     nobody = (
         f"no {found.unit} stands out"

@@ -47,7 +47,7 @@ _COUNTED = re.compile(  # what is counted, behind the number: "after 10 minibatc
     r"\s(?:mini|micro)?-?(?:batch(?:es)?|steps|iterations|iters|updates)\b", re.IGNORECASE
 )
 _FRAME = re.compile(r"^\s*#<NUM>[: ]|\[<HEX>\]$")  # of a native stack, as gdb, glibc and dmlc number them
-_FRACTION = re.compile(r"\d[.,]\d")
+_FRACTION = re.compile(r"\d\.\d|(?<![\d:.,])\d{1,4},\d")  # no second of a clock: 04:00:05,000
 # Of the number before it; in "ep=5 ms=205" it is the name of the next one.
 _UNIT = re.compile(r"\s?(?:s|sec|secs|ms|us|seconds|min|h|%|[KMG]i?B|tokens|samples)\b(?!\s?[=:])")
 
