@@ -116,11 +116,10 @@ def diagnose_parsed(
         *seen.signs,
     )  # 4.3 spatial: nodes against each other
     ending = ending.explained_by({sign.channel for sign in signs}, dumps.known)
-    signs = with_onsets(parsed, signs, ending)  # 4.4 temporal: since when a node stands apart
     found = Findings(
         parsed=parsed,
         candidates=candidates,
-        suspicions=suspects(signs),
+        suspicions=suspects(with_onsets(parsed, signs, ending)),  # 4.4 temporal: since when a node stands apart
         stage=stage,
         ending=ending,
         exits=exits,
