@@ -10,6 +10,7 @@ from core.answer.at_onset import with_onset
 from core.answer.build_diagnosis import as_told, present
 from core.answer.finding_lines import with_finding_lines
 from core.answer.findings import Findings
+from core.answer.since import with_onsets
 from core.answer.verdict import decide
 from core.cache import ByteCache
 from core.course.broken_number import find_broken
@@ -118,7 +119,7 @@ def diagnose_parsed(
     found = Findings(
         parsed=parsed,
         candidates=candidates,
-        suspicions=suspects(signs),
+        suspicions=suspects(with_onsets(parsed, signs, ending)),  # 4.4 temporal: since when a node stands apart
         stage=stage,
         ending=ending,
         exits=exits,

@@ -94,6 +94,12 @@ class Findings:
         return self.parsed.job.status is Status.COMPLETED
 
     @property
+    def all_dumped(self) -> bool:
+        """Whether the stacks of every process of a job of several were collected."""
+        ranks = max(len(self.parsed.table.ranks), self.parsed.job.manifest.world_size or len(self.nodes))
+        return self.dumped >= ranks >= MIN_VOICES
+
+    @property
     def voices(self) -> int:
         """How many nodes or ranks were told apart."""
         return max(len(self.parsed.table.nodes), len(self.parsed.table.ranks))

@@ -22,6 +22,7 @@ from core.failure_kinds import Kind
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
+from core.judge.late_lines import said_last
 from core.judge.rank_rows import last_words, ranks_of_nodes
 from core.judge.ranking import first_time
 from core.live.findings import duration
@@ -201,12 +202,14 @@ def _stopped_at_an_unknown_pace(findings: Findings, told_nodes: Collection[str])
 def _first_orders(findings: Findings) -> tuple[Candidate, ...]:
     """What told first that the job was to stop; what launchers ask of their processes only where nobody was told.
 
-    Tracebacks are how a process left, after it was told.
+    Where nobody knows such words, what was said once it had made its last progress ("qdel by mueller: enough for the
+    talk"). Tracebacks are how a process left, after it was told.
     """
     table = findings.parsed.table
     candidates = [candidate for candidate in findings.candidates if not table.templates[candidate.event].block]
-    candidates = [candidate for candidate in candidates if candidate.fact.told_to_stop]
-    orders = candidates or [candidate for candidate in candidates if candidate.fact.asks_to_stop]
+    told = [candidate for candidate in candidates if candidate.fact.told_to_stop]
+    asked = [candidate for candidate in candidates if candidate.fact.asks_to_stop]
+    orders = told or asked or said_last(findings.parsed)
     began = min((first_time(table, order) for order in orders), default=NO_TIME)
     return tuple(
         order.with_role(Role.ROOT, "the first sign of the stop")

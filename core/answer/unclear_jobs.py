@@ -21,10 +21,8 @@ def dumped(findings: Findings) -> Verdict | None:
     """A job without a clock of which somebody collected stacks, as is done with one that hangs; nobody stands apart."""
     if not findings.dumped or findings.ending.allowed is not None or is_troubled(findings):
         return None
-    ranks = max(len(findings.parsed.table.ranks), findings.parsed.job.manifest.world_size or len(findings.nodes))
-    whole = findings.dumped >= ranks >= 2
     return Verdict(
-        Scope.JOB if whole else Scope.UNKNOWN,
+        Scope.JOB if findings.all_dumped else Scope.UNKNOWN,
         Confidence.WEAK,
         f"The job seems to have hung{findings.place}: stacks were collected; no {findings.unit} stands out in them.",
         (f"The stacks of {findings.dumped} processes were dumped; no clock tells whether they still made progress.",),

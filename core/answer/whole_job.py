@@ -147,7 +147,12 @@ def stalled(findings: Findings) -> Verdict | None:
     heard = findings.voices >= MIN_VOICES
     iterations = findings.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
-    whole = heard or at_end or (ending.slow is not None and ending.slow.than_good_jobs and not ending.hung)
+    whole = (
+        heard
+        or at_end
+        or findings.all_dumped
+        or (ending.slow is not None and ending.slow.than_good_jobs and not ending.hung)
+    )
     scope = Scope.JOB if whole else Scope.UNKNOWN
     nobody = (
         f"no {findings.unit} stands out"

@@ -20,12 +20,15 @@ from core.job import LogFile
 MIN_TIMES = 6  # of one speaker; fewer numbers rise by chance,
 FEW_TIMES, MIN_SPEAKERS = 3, 3  # but not where a word names them as a count, and so many speakers say them
 MAX_TRIED = 40  # messages, those said most often first: what counts iterations is said in each
-MAX_READ = 48  # lines of one speaker that are looked at
+MAX_READ = 48  # lines of one speaker that are looked at,
+MORE_READ = 768  # and so many where those repeat few numbers: 64 ranks may share a file
 REGULAR = 0.8  # of the steps are the same: a line may be missing where ranks share a file
 MAX_NUMBERS = 24  # in a line; a counter stands among the first
 # A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction.
-_NUMBER = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w-]|[:.]\d)"
-_COUNT = re.compile(_NUMBER)
+_ALONE = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w-]|[:.]\d)"
+# The same, where none of those counts: one letter may stand before it ("e3 i370"), and around it letters of scripts
+# that are written without spaces.
+_MARKED = r"(?:(?<![A-Za-z0-9_./-])|(?<=[\s(\[|,][A-Za-z])|(?<=^[A-Za-z]))(?<!\d:)\d{1,9}(?![A-Za-z0-9_-]|[:.]\d)"
 _TOTAL = re.compile(r"\s*(?:/|of)[\s=]*(\d{1,9})(?![\w.])")
 _BEFORE = re.compile(r"([A-Za-z_]+)[\"']?[\s:=,;|#\[(]*$")
 _COUNTS = re.compile(
@@ -44,7 +47,7 @@ _COUNTED = re.compile(  # what is counted, behind the number: "after 10 minibatc
     r"\s(?:mini|micro)?-?(?:batch(?:es)?|steps|iterations|iters|updates)\b", re.IGNORECASE
 )
 _FRAME = re.compile(r"^\s*#<NUM>[: ]|\[<HEX>\]$")  # of a native stack, as gdb, glibc and dmlc number them
-_FRACTION = re.compile(r"\d\.\d")
+_FRACTION = re.compile(r"\d\.\d|(?<![\d:.,])\d{1,4},\d")  # no second of a clock: 04:00:05,000
 # Of the number before it; in "ep=5 ms=205" it is the name of the next one.
 _UNIT = re.compile(r"\s?(?:s|sec|secs|ms|us|seconds|min|h|%|[KMG]i?B|tokens|samples)\b(?!\s?[=:])")
 
@@ -68,15 +71,28 @@ def find_counter(
         among: voices that are listened to; None for all.
         counted: iterations that others count.
     """
+    alone = _find(table, files, among, counted, _ALONE)
+    return alone if alone is not None or among is not None else _find(table, files, among, counted, _MARKED)
+
+
+def _find(
+    table: EventTable,
+    files: Mapping[str, LogFile],
+    among: NDArray[np.intp] | None,
+    counted: Collection[int],
+    number: str,
+) -> CountingEvent | None:
+    """As ``find_counter``, among numbers that stand so in a line."""
+    form = re.compile(number)
     found = [
         (quality, int(table.heads[event]), -place, event)
         for event, voice in _often(table, among)
-        for place, quality in _rising(_texts(table, files, event, voice), counted)
+        for place, quality in _counting(table, files, event, voice, counted, form)
     ]
     if not found:
         return None
     _, _, place, event = max(found)
-    return CountingEvent(event, _reader(-place))
+    return CountingEvent(event, _reader(-place, number))
 
 
 def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[int, int]]:
@@ -96,17 +112,28 @@ def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[
             yield event, int(counts.voice[entry])
 
 
-def _texts(table: EventTable, files: Mapping[str, LogFile], event: int, voice: int) -> list[str]:
-    """The last lines of a speaker with this event, in their order."""
+def _counting(
+    table: EventTable,
+    files: Mapping[str, LogFile],
+    event: int,
+    voice: int,
+    counted: Collection[int],
+    form: re.Pattern[str],
+) -> Iterator[tuple[int, int]]:
+    """As ``_rising``, of the last lines of a speaker with this event; of more of them where ranks share a voice."""
     rows = table.rows_of([event])[event]
-    mine = rows[table.voice[rows] == voice][-MAX_READ:]
-    texts = read_rows(files, table, mine)
-    return [texts[row] for row in sorted(texts)]
+    mine = rows[table.voice[rows] == voice]
+    for most in (MAX_READ, MORE_READ):
+        texts = read_rows(files, table, mine[-most:])
+        found = list(_rising([texts[row] for row in sorted(texts)], counted, form))
+        if found or len(mine) <= most:
+            break
+    yield from found
 
 
-def _rising(texts: Sequence[str], counted: Collection[int]) -> Iterator[tuple[int, int]]:
+def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     """Places of whole numbers that rise by the same step from line to line, and how likely each counts iterations."""
-    lines = [list(_COUNT.finditer(text))[:MAX_NUMBERS] for text in texts]
+    lines = [list(form.finditer(text))[:MAX_NUMBERS] for text in texts]
     for place in range(min(map(len, lines), default=0)):
         matches = [line[place] for line in lines]
         numbers = [int(match[0]) for match in matches]
@@ -155,12 +182,12 @@ def _is_regular(matches: Sequence[re.Match[str]]) -> bool:
     return len(set(np.diff([int(match[0]) for match in matches]).tolist())) == 1
 
 
-def _reader(place: int) -> re.Pattern[str]:
+def _reader(place: int, number: str) -> re.Pattern[str]:
     """What finds the number in this place among the whole numbers of a line, and a total behind it.
 
     Each step is atomic: a line with fewer numbers would be tried with every choice among them, twice as many with each.
     """
     return re.compile(
-        rf"^(?>.*?{_NUMBER}){{{place}}}(?>.*?(?P<iteration>{_NUMBER}))"
+        rf"^(?>.*?{number}){{{place}}}(?>.*?(?P<iteration>{number}))"
         r"(?:\s*(?:/|of)[\s=]*(?P<total>\d{1,9})(?![\w.]))?"
     )

@@ -25,6 +25,8 @@ from core.outcomes import Outcome, outcome_of
 from core.parsed import Parsed
 
 MOST = 6  # such messages; a reader looks at few (as in core.answer.build_diagnosis), and programs end with few words
+BELOW = 64  # rows that are looked at below it: who stops a job says so in few
+_WORD = re.compile(r"(?<![A-Za-z<])[A-Za-z]{3,40}")
 _WORDS = re.compile(r"(?:[A-Za-z]{2,40}[^A-Za-z]{1,40}){2}[A-Za-z]{2}")  # three of them: a message, no part of a list
 _NO_MESSAGE = re.compile(r"^\s*(?:File \"|\w+\(|\[\[|[\w.]+[=(]|#\d)|\.(?:cc?|cpp|go|rs):")  # frames, parts of a dump
 LATE = Fact(
@@ -66,6 +68,40 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
         late = [candidate.with_role(Role.TEARDOWN, "said when the job was stopped") for candidate in late]
     first = sorted(late, key=lambda candidate: (int(table.time[candidate.rows].min()), int(candidate.rows[0])))
     return (*candidates, *first[:MOST])
+
+
+def said_last(parsed: Parsed) -> tuple[Candidate, ...]:
+    """What was said for the first time below the last progress of a file that counts it, in any words, first to last.
+
+    Of a job that somebody stopped in words of his own ("stop by hand"), it is how he said so.
+    """
+    table, marks = parsed.table, parsed.iterations.marks
+    if not len(marks):
+        return ()
+    last = _last_marks(table, marks)
+    below = [np.arange(row + 1, min(table.rows_of_file(file).stop, row + 1 + BELOW)) for file, row in _marked(last)]
+    rows = np.concatenate(below)
+    events = np.unique(table.event[rows[table.head[rows]]]).tolist()
+    found = [
+        _candidate(table, event, own)
+        for event, own in sorted(table.rows_of([event for event in events if _may_stop(parsed, event)]).items())
+        if bool(((last[table.file[own]] >= 0) & (own > last[table.file[own]])).all())
+    ]
+    return tuple(sorted(found, key=lambda item: (int(table.time[item.rows].min()), int(item.rows[0]))))
+
+
+def _marked(last: NDArray[np.intp]) -> list[tuple[int, int]]:
+    """Files that count iterations, and the row of the last one that each tells."""
+    return [(file, row) for file, row in enumerate(last.tolist()) if row >= 0]
+
+
+def _may_stop(parsed: Parsed, event: int) -> bool:
+    """Whether it is a line of words, that good jobs never say."""
+    template = parsed.table.templates[event]
+    known = parsed.usual is not None and template.id in parsed.usual.anywhere
+    text = template.sample
+    says = _WORD.search(text) is not None and not _NO_MESSAGE.search(text) and outcome_of(text) is not Outcome.DONE
+    return says and not (template.block or known)
 
 
 def _is_message(parsed: Parsed, event: int) -> bool:

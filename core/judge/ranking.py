@@ -21,6 +21,7 @@ from core.facts import Fact, complains, in_frames
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
+from core.logs.lines import NO_TIME
 from core.model import Role, Stage
 from core.parsed import Parsed
 from core.shares import MAJORITY
@@ -33,8 +34,10 @@ STRONG = 0.5  # strength from which on an event dates the failure: what peers re
 MIN_SHARE = 0.5  # of the leading root's score; what is weaker than that explains nothing that it does not
 MAX_ROOTS = 6  # a reader looks at few; the lab's faults leave at most six kinds of direct traces
 ROUNDS = 5  # times of a message that make a loop: files and shards that are loaded at the start are fewer
+LASTS = 0.25  # of the time of a job that a loop goes on for; loops of labelled jobs did for .44 and more (docs/LOG.md)
 MAX_FRAMES = 400  # rows of a traceback that are read for its functions
 _BEFORE_TRAINING = (Stage.UNKNOWN, Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING)
+_WAITING = re.compile(r"\bwait(?:s|ing|ed)?\b", re.IGNORECASE)
 _FILE_KINDS = ("missing file", "permission", "corrupt file")
 # What a job writes while it trains is a checkpoint; that it cannot is said by whoever writes.
 _STORES = frozenset({Kind.DISK_FULL, Kind.PERMISSION, Kind.STORAGE})
@@ -219,11 +222,16 @@ def _stage_of_end(parsed: Parsed, candidates: Sequence[Candidate], ending: Endin
     if _goes_round(parsed):
         return Stage.TRAINING
     # a job that fails before any stage was named fails while it starts
-    return Stage.INITIALIZATION if any(candidate.role is Role.ROOT for candidate in candidates) else Stage.UNKNOWN
+    failed = any(candidate.role in (Role.ROOT, Role.PROPAGATED) for candidate in candidates)
+    return Stage.INITIALIZATION if failed else Stage.UNKNOWN
 
 
 def _goes_round(parsed: Parsed) -> bool:
-    """Whether most speakers say something again and again with other numbers: a loop, in words that nobody knows."""
+    """Whether most speakers say something again and again with other numbers: a loop, in words that nobody knows.
+
+    But that they wait, as those do who have not met yet, and what came in a small part of the time, as packages that
+    are installed.
+    """
     table, counts = parsed.table, parsed.table.counts
     speakers = {origin.node or str(origin.rank) for origin in table.origins}
     again = counts.heads >= ROUNDS
@@ -232,7 +240,18 @@ def _goes_round(parsed: Parsed) -> bool:
         template, origin = table.templates[event], table.origins[voice]
         if "<NUM>" in template.sample and not template.block and not complains(template.sample):
             of_event[event].add(origin.node or str(origin.rank))
-    return any(len(who) > len(speakers) * MAJORITY for who in of_event.values())
+    most = [event for event, who in sorted(of_event.items()) if len(who) > len(speakers) * MAJORITY]
+    return any(not _WAITING.search(table.templates[event].sample) and _lasts(table, event) for event in most)
+
+
+def _lasts(table: EventTable, event: int) -> bool:
+    """Whether a message came over a good part of the job, as far as clocks tell when it was said."""
+    rows = table.rows_of([event])[event]
+    times, spoke = table.time[rows[table.timed[rows]]], table.spoke
+    if not len(times) or times.min() == times.max():
+        return True
+    whole = int(spoke.last.max()) - int(spoke.first[spoke.first != NO_TIME].min())
+    return int(times.max() - times.min()) >= LASTS * whole
 
 
 def _last_known(parsed: Parsed) -> Stage | None:

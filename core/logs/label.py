@@ -8,10 +8,12 @@ import re
 from dataclasses import dataclass
 
 from core.logs.lines import FIELD_MARK, LABEL_MARK, NO_TIME, Format, first_time, label_of, without_ansi
+from core.logs.wraps.stamps import MONTHS
 
 MAX_FIELD = 200  # bytes of a field; names of Kubernetes pods reach 253, those of DNS too, and few exceed 63
 _CONTROL = re.compile(rb"[\x00-\x20\x7f]+")
 _SHOWN_HEAD = 160  # bytes in which a line's own clock and rank stand
+_YEARLESS = re.compile(rb"(?P<month>0[1-9]|1[0-2])(?P<day>[0-3][0-9]) (?P<clock>[0-9:]{8})(?:\.0)?(?P<finer>\.[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,16 @@ def as_people_write(segment: bytes) -> bytes:
         return text
     message = text[match.end() :]
     label, _ = read_label(match["label"])
-    clock = first_time(message[:_SHOWN_HEAD], Format().year) == NO_TIME and match["stamp"]
+    clock = first_time(message[:_SHOWN_HEAD], Format().year) == NO_TIME and _as_syslog(match["stamp"] or b"")
     return b"".join((clock + b" " if clock else b"", _in_words(label, message), message))
+
+
+def _as_syslog(stamp: bytes) -> bytes:
+    """A stamp without a year as syslog had it (``core.logs.wraps.stamps.syslog_of``): ``Nov 14 08:01:34``."""
+    found = _YEARLESS.fullmatch(stamp)
+    if found is None:
+        return stamp
+    return b"%s %2d %s%s" % (MONTHS[int(found["month"]) - 1], int(found["day"]), found["clock"], found["finer"] or b"")
 
 
 def _in_words(label: Label, text: bytes) -> bytes:

@@ -27,6 +27,10 @@ ROUNDS = 12
         ("hit rate 0.910 after {ten} minibatches", 110, None),
         ("batch_idx={n} train_loss=0.0837 wait=0.01s", 11, None),
         ("batch n={n} loss=51.705 cached_samples={ten}", 11, None),
+        ("i{n:06d}  G 1.047  D 0.663  953 ms", 11, None),
+        ("r0 e3 i{ten} loss 0.5641 0.9 s/it eta 2.9h", 110, None),
+        ("\u7b2c{n}\u6b65 \u635f\u5931=0.6854 AUC=0.7108", 11, None),
+        ("paso  {n}  p\u00e9rdida 6,433  frases/s 5016", 11, None),
     ],
 )
 def test_what_rises_steadily_counts_iterations(says: str, last: int, total: int | None) -> None:
@@ -55,6 +59,26 @@ def test_what_only_rises_does_not(says: str) -> None:
     said = [at(n, says.format(n=n, ten=10 * n, odd=n * n)) for n in range(ROUNDS)]
 
     assert parse(job({"rank_0.log": lines(*said)})).iterations.last is None
+
+
+def test_ranks_that_share_a_file_repeat_each_number() -> None:
+    """Of sixteen, the last lines of one message tell few numbers: more of them are read."""
+    said = [
+        at(n, f"<seat {(5 * seat + n * n) % 16:02d}> lap {n} reward +0.180 sim 0.04")
+        for n in range(ROUNDS)
+        for seat in range(16)
+    ]
+
+    assert parse(job({"all.txt": lines(*said)})).iterations.last == ROUNDS - 1
+
+
+def test_a_share_is_no_count() -> None:
+    """The per cent of a bar that is called "Steps", beside a loss."""
+    bars = [f"Steps:   2%|#   | {n}/14000 [08:{n:02d}<7:03:46,  1.92s/it, step_loss=0.1562]" for n in range(20, 50)]
+
+    found = parse(job({"rank_0.log": lines(*bars)})).iterations
+
+    assert (found.last, found.total) == (49, 14000)
 
 
 def test_a_dialect_that_is_known_counts_before_any_number() -> None:

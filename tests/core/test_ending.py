@@ -313,6 +313,17 @@ def test_a_stop_of_which_no_clock_tells_is_not_cleared() -> None:
     assert "no clock tells whether it still made progress" in found.headline
 
 
+def test_who_stopped_a_job_is_shown_in_whatever_words() -> None:
+    """What was said for the first time below the last progress; not what was said before."""
+    usual = [text for n in range(1, 31) for text in (at(n - 0.5, f"part {n} is here"), *steps(n, first=n, total=900))]
+    last = [at(30.5, "part 31 is here"), at(31, "qdel by mueller: enough for the talk")]
+
+    found = diagnose(four_nodes(dict.fromkeys(range(4), last), usual=usual, status=Status.CANCELLED), [])
+
+    assert found.nodes == ()
+    assert found.events[0].lines[0].text.endswith("qdel by mueller: enough for the talk")
+
+
 def test_what_a_launcher_says_when_it_is_told_to_stop_broke_nothing() -> None:
     """It is how the stop began; who stood still before it is where to look."""
     usual = [text for n in range(1, 31) for text in (at(n - 0.5, f"part {n} is here"), *steps(n, first=n, total=900))]

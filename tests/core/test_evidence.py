@@ -6,7 +6,7 @@ import pytest
 
 from core.diagnose import diagnose
 from core.job import Job, Status
-from core.logs.label import as_people_write
+from core.logs.label import Label, as_people_write, write_label
 from core.model import Diagnosis, EventEvidence, Role, Stage
 from tests.support.jobs import at, example, four_nodes, job, lines, lost, raised, steps, timed_out
 from tests.support.wrapped_logs import wrapped
@@ -23,6 +23,17 @@ def raw(one: Job, file: str, line: int) -> str:
     (log,) = (log for log in one.logs if log.name == file)
     with log.open() as stream:
         return as_people_write(stream.read().split(b"\n")[line - 1]).decode("utf-8", "replace")
+
+
+def test_a_time_without_a_year_is_cited_as_syslog_has_it() -> None:
+    """Not in the form in which the wrapper hands it on; a line with a clock of its own keeps that alone."""
+    label = write_label(Label(nodes=(b"gn04",)))
+
+    assert (
+        as_people_write(b"1114 08:01:34.0 " + label + b"kernel: link down")
+        == b"Nov 14 08:01:34 gn04: kernel: link down"
+    )
+    assert as_people_write(b"0104 08:01:34.25 " + label + b"up") == b"Jan  4 08:01:34.25 gn04: up"
 
 
 def test_a_line_is_cited_by_file_and_number() -> None:

@@ -74,8 +74,8 @@ def test_what_was_said_while_the_job_made_progress_is_not_late() -> None:
     assert late(diagnose(replace(one, logs=logs), [])) == []
 
 
-def test_how_a_healthy_job_leaves_is_not_shown() -> None:
-    """It was stopped at its pace: what it says then is how it ends."""
+def test_how_a_healthy_job_leaves_accuses_nobody() -> None:
+    """It was stopped at its pace: what it says then is shown as the first sign of the stop, and is no fault."""
     files = {
         f"{node}/worker.log": lines(
             *(at(n, f"round {n}: objective {20 / n:.2f}") for n in range(1, 13)),
@@ -85,7 +85,10 @@ def test_how_a_healthy_job_leaves_is_not_shown() -> None:
     }
     stopped = job(files, nodes=NODES, node_ranks={node: (n,) for n, node in enumerate(NODES)}, status=Status.CANCELLED)
 
-    assert late(diagnose(stopped, [])) == []
+    found = diagnose(stopped, [])
+
+    assert found.nodes == ()
+    assert ["the first sign of the stop" in event.because.lower() for event in found.events] == [True]
 
 
 def test_a_regular_end_is_no_last_word() -> None:
