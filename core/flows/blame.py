@@ -235,6 +235,8 @@ class Localizer:
         when, says = (inside, outside), "took longer for its own work"
         if self._work is not None:
             worker = self._nic("slow_compute", says, self._work, when, least)
+            if worker is not None and worker.kind == "slow_group":
+                worker = self._of_group(worker, when) or worker
             if worker is None:  # among many short silences a stall is one long one
                 apart = STANDS_OUT if inside.sum() == 1 else LONGEST_APART
                 worker = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
@@ -249,6 +251,14 @@ class Localizer:
         found = [stage]
         found += [self._nic("slow_compute", of, sign, when, least) for of, sign in self._late_data]
         return next(filter(None, found), None)
+
+    def _of_group(self, group: Attribution, when: tuple[Bools, Bools]) -> Attribution | None:
+        """The one of a slow group that each single piece of work took longer: the others wait for it unprompted."""
+        alone = self._nic("slow_compute", "worked longer without a word", self._silences, when, 0.0, LONGEST_APART)
+        if alone is None or alone.subject.nic is None:
+            return None
+        highest = max(group.series.guilty, key=lambda place: rises(FlowSign(self._work.things, group.series.values), *when)[0][place])
+        return alone if group.series.things[highest] == alone.subject.nic else None
 
     def _stage(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
         """The stage of a pipeline that works longer, by data alone."""
