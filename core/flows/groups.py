@@ -39,6 +39,9 @@ EVEN = 0.95
 # cut it into more transfers; what closes interleaved stages has half and more
 CLOSING = 0.45
 SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (flows.md)
+# The same of stages with several chunks of layers, which are at once for .63 of their time in records of 5 ms (20 to one
+# of their groups of two), and of their bytes in whole activations (.97; docs/LOG.md)
+CHUNKS, MOSTLY_WHOLE = 10, 0.95
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
 
@@ -139,13 +142,16 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
     Stages with several small chunks of layers send so often that only the finest transfers are one activation each.
     """
     steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
+    beside = Counter(_ends(connections, connection) for connection in lanes)
     kinds = {}
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
         alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
         turns = together(*lane) < TURNS
         pipeline = (several or turns) if alike else several and turns and _multiples(lane)
-        kinds[connection] = "pp" if pipeline else "dp"
+        # experts are beside the gradients of their pair; a pair of stages has this one alone
+        chunks = min(map(len, lane)) > CHUNKS * steps and beside[_ends(connections, connection)] == 1
+        kinds[connection] = "pp" if pipeline or (chunks and _multiples(lane, MOSTLY_WHOLE)) else "dp"
     reduced: dict[tuple[int, int], int] = {}
     for connection, kind in kinds.items():
         if kind == "dp":
@@ -168,9 +174,9 @@ def _alike(lanes: tuple[Transfers, Transfers]) -> bool:
     return min(uniform(transfers, TOLERANCE) for transfers in lanes) >= ALIKE
 
 
-def _multiples(lanes: tuple[Transfers, Transfers]) -> bool:
+def _multiples(lanes: tuple[Transfers, Transfers], least: float = WHOLE) -> bool:
     """Whether nearly all bytes come in whole activations, several of which may be one transfer in coarser records."""
-    return min(uniform(transfers, TOLERANCE, together=JOINED) for transfers in lanes) >= WHOLE
+    return min(uniform(transfers, TOLERANCE, together=JOINED) for transfers in lanes) >= least
 
 
 def _visible(lanes: tuple[Transfers, Transfers]) -> bool:
