@@ -25,8 +25,9 @@ ALIKE, TOLERANCE = (
 # bytes in whole ones: 1.00 in twelve pipelines, .92 in a ring of two whose slow link cuts its transfers (docs/LOG.md)
 JOINED, WHOLE = 3, 0.98
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
-# Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
-AT_ONCE = 0.3
+# Of the busy time, for a ring that closes: those of ZeRO have .68, on a busy machine .28; interleaved pipelines .00 to
+# .17 (docs/LOG.md)
+AT_ONCE = 0.25
 # Of the busy time, for experts beside a group of two with more bytes: .47 to .53, stages .16 to .24 (docs/LOG.md)
 EXPERTS = 0.35
 # In most parts of the run, for a slow link keeps one connection of a ring busy alone as long as it lasts: .17 of the
@@ -39,8 +40,8 @@ EVEN = 0.95
 # cut it into more transfers; what closes interleaved stages has half and more
 CLOSING = 0.45
 SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (flows.md)
-# The same of stages with several chunks of layers, which are at once for .63 of their time in records of 5 ms (20 to one
-# of their groups of two), and of their bytes in whole activations (.97; docs/LOG.md)
+# The same of stages with several chunks of layers and of experts, which are at once for .63 and .79 of their time in
+# records of 5 and 8 ms (20 transfers to one of their groups of two), and of their bytes in whole ones (.97; docs/LOG.md)
 CHUNKS, MOSTLY_WHOLE = 10, 0.95
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
@@ -142,16 +143,14 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
     Stages with several small chunks of layers send so often that only the finest transfers are one activation each.
     """
     steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
-    beside = Counter(_ends(connections, connection) for connection in lanes)
     kinds = {}
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
         alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
         turns = together(*lane) < TURNS
         pipeline = (several or turns) if alike else several and turns and _multiples(lane)
-        # experts are beside the gradients of their pair; a pair of stages has this one alone
-        chunks = min(map(len, lane)) > CHUNKS * steps and beside[_ends(connections, connection)] == 1
-        kinds[connection] = "pp" if pipeline or (chunks and _multiples(lane, MOSTLY_WHOLE)) else "dp"
+        often = min(map(len, lane)) > CHUNKS * steps and _multiples(lane, MOSTLY_WHOLE)
+        kinds[connection] = "pp" if pipeline or often else "dp"
     reduced: dict[tuple[int, int], int] = {}
     for connection, kind in kinds.items():
         if kind == "dp":
