@@ -237,9 +237,10 @@ class Localizer:
             worker = self._nic("slow_compute", says, self._work, when, least)
             if worker is not None and worker.kind == "slow_group":
                 worker = self._of_group(worker, when) or worker
-            if worker is None:  # among many short silences a stall is one long one
+            if worker is None or inside.sum() == 1:  # among many short silences a stall is one long one
                 apart = STANDS_OUT if inside.sum() == 1 else LONGEST_APART
-                worker = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
+                stall = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
+                worker = min(filter(None, [worker, stall]), key=lambda found: found.other / found.rise, default=None)
             if worker is None and not self._groups.of("pp"):  # among stages a late entry may come of another one
                 late = late_entries(self._connections, self._groups, self._timeline)
                 clear = max(least, ENTRY_SHARE * more), ENTRY_APART

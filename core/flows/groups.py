@@ -205,17 +205,30 @@ def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
         if of[x] != of[y] and _mostly_together(busy[x], busy[y]) >= AT_ONCE:
             low, high = min(of[x], of[y]), max(of[x], of[y])
             of = {number: low if name == high else name for number, name in of.items()}
-    found: list[tuple[set[int], list[int]]] = []
-    for name in sorted(set(of.values())):
-        own = [number for number in both if of[number] == name]
-        near = Counter(int(nic) for number in own for nic in (connections.a[number], connections.b[number]))
-        volume = connections.sent[own].sum(axis=1)
-        if len(near) > 2 and set(near.values()) == {2} and volume.min() >= EVEN * volume.max():
-            found.append((set(near), own))
+    found = [ring for name in sorted(set(of.values())) if (ring := _ring(connections, of, name))]
+    rails = _components(connections, both)  # a rail with a slow link is at once less than the others
+    by_rail = {number: rails[int(connections.a[number])] for number in both}
+    closed = [ring for name in sorted(set(by_rail.values())) if (ring := _ring(connections, by_rail, name))]
+    found += [ring for ring in closed if ring not in found and any(_same(connections, ring, other) for other in found)]
     # experts send all to all, so any three of a ring close to one among themselves
     return sorted(
         number for ring in found if not any(_among(connections, ring, other) for other in found) for number in ring[1]
     )
+
+
+def _ring(connections: Connections, of: Mapping[int, int], name: int) -> tuple[set[int], list[int]] | None:
+    """The NICs and connections of one name, if they are a ring of three and more that sends as much on all of them."""
+    own = [number for number, other in of.items() if other == name]
+    near = Counter(int(nic) for number in own for nic in (connections.a[number], connections.b[number]))
+    volume = connections.sent[own].sum(axis=1)
+    even = len(near) > 2 and set(near.values()) == {2} and volume.min() >= EVEN * volume.max()
+    return (set(near), own) if even else None
+
+
+def _same(connections: Connections, ring: tuple[set[int], list[int]], other: tuple[set[int], list[int]]) -> bool:
+    """Whether a ring has as many NICs as another and sends as much."""
+    less, more = sorted(connections.sent[of[1]].sum() for of in (ring, other))
+    return len(ring[0]) == len(other[0]) and bool(less >= EVEN * more)
 
 
 def _among(connections: Connections, ring: tuple[set[int], list[int]], other: tuple[set[int], list[int]]) -> bool:
