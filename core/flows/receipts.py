@@ -8,7 +8,7 @@ import numpy as np
 
 from core.flows.connections import Bools, Connections
 from core.flows.jobs import Floats, JobFlows
-from core.flows.signs import FlowSign, by_step, leaf_of, step_of
+from core.flows.signs import FlowSign, by_step, leaf_of, step_of, trains
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
@@ -16,6 +16,7 @@ from core.flows.transfers import MESSAGE_US, SILENCE_US, transfers_of
 
 # Packets of a record, of which some are acknowledged at once: of a lone one or two that may wait for data to go with
 AT_ONCE = 3
+NEVER = np.iinfo(np.int64).max
 
 
 def long_receipts(connections: Connections, job: JobFlows, timeline: Timeline) -> FlowSign:
@@ -59,10 +60,13 @@ def queued_before(
         sent = near if near.any() else sent & connections.counted[rows]
         step = step_of(timeline, (start + end) // 2)
         sent &= (step >= 0) & inside[step]
-        answered = np.maximum.accumulate(end[connections.counted[rows] & (connections.back[rows] != back)])
-        place = np.searchsorted(answered, end[sent])
-        seen = place < len(answered)
-        late.append((answered[place[seen]] - end[sent][seen]).astype(float))
+        answers = connections.counted[rows] & (connections.back[rows] != back)
+        bare = answers & ~connections.data[rows] & ~connections.messages(rows)
+        answered = np.minimum(_next(end[bare], end[sent]), _next(end[answers & ~bare], end[sent] + 1))
+        following = np.append(start[sent][1:], NEVER)
+        answered = np.maximum(answered, trains(start[bare], end[bare], end[sent], following))
+        seen = answered < NEVER
+        late.append((answered - end[sent])[seen].astype(float))
         weight.append(connections.bytes[rows][sent][seen].astype(float))
     values, weights = np.concatenate(late), np.concatenate(weight)
     if not len(values):
@@ -70,6 +74,13 @@ def queued_before(
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(total, total[-1] / 2)])
+
+
+def _next(ends: Ints, since: Ints) -> Ints:
+    """The first of some ends, in the order of their starts, that is not before each moment; NEVER where there is none."""
+    latest = np.append(np.maximum.accumulate(ends), NEVER)
+    following: Ints = latest[np.searchsorted(latest, since)]
+    return following
 
 
 def _lanes(connections: Connections, job: JobFlows) -> list[tuple[int, bool, int]]:
