@@ -40,8 +40,8 @@ EVEN = 0.95
 # cut it into more transfers; what closes interleaved stages has half and more
 CLOSING = 0.45
 SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (flows.md)
-# The same of stages with several chunks of layers and of experts, which are at once for .63 and .79 of their time in
-# records of 5 and 8 ms (20 transfers to one of their groups of two), and of their bytes in whole ones (.97; docs/LOG.md)
+# The same of stages with several chunks of layers and nothing beside them, which are at once for .63 of their time in
+# records of 5 ms (20 transfers to one of their groups of two), and of their bytes in whole ones (.97; docs/LOG.md)
 CHUNKS, MOSTLY_WHOLE = 10, 0.95
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
@@ -143,13 +143,15 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
     Stages with several small chunks of layers send so often that only the finest transfers are one activation each.
     """
     steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
+    beside = Counter(_ends(connections, connection) for connection in lanes)
     kinds = {}
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
         alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
         turns = together(*lane) < TURNS
         pipeline = (several or turns) if alike else several and turns and _multiples(lane)
-        often = min(map(len, lane)) > CHUNKS * steps and _multiples(lane, MOSTLY_WHOLE)
+        most = SEVERAL if beside[_ends(connections, connection)] > 1 else CHUNKS  # experts are beside their gradients
+        often = min(map(len, lane)) > most * steps and _multiples(lane, MOSTLY_WHOLE)
         kinds[connection] = "pp" if pipeline or often else "dp"
     reduced: dict[tuple[int, int], int] = {}
     for connection, kind in kinds.items():
