@@ -258,8 +258,8 @@ class Localizer:
         alone = self._nic("slow_compute", "worked longer without a word", self._silences, when, 0.0, LONGEST_APART)
         if alone is None or alone.subject.nic is None:
             return None
-        highest = max(group.series.guilty, key=lambda place: rises(FlowSign(self._work.things, group.series.values), *when)[0][place])
-        return alone if group.series.things[highest] == alone.subject.nic else None
+        highest = group.series.things[group.series.guilty[0]]
+        return alone if alone.subject.nic == highest else None
 
     def _stage(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
         """The stage of a pipeline that works longer, by data alone."""
@@ -352,12 +352,13 @@ class Localizer:
 
 
 def _stretch_of(sign: FlowSign) -> tuple[int, int] | None:
-    """The steps in which the thing that is the highest one most often is on a higher level; None where there is none."""
-    if not sign.things:
+    """The steps in which the thing that is above all others by most is on a higher level; None where there is none."""
+    if len(sign.things) < 2:
         return None
     values = np.where(np.isfinite(sign.values), sign.values, 0.0)
-    often = int(np.bincount(values.argmax(axis=1)).argmax())
-    return find_rise(values[:, often], saved=HIDDEN_SAVED)
+    second, first = np.sort(values, axis=1)[:, -2:].T
+    above = np.bincount(values.argmax(axis=1), first - second)
+    return find_rise(values[:, int(above.argmax())], saved=HIDDEN_SAVED)
 
 
 def _without(sign: FlowSign, nics: set[int]) -> FlowSign:

@@ -25,8 +25,8 @@ ALIKE, TOLERANCE = (
 # bytes in whole ones: 1.00 in twelve pipelines, .92 in a ring of two whose slow link cuts its transfers (docs/LOG.md)
 JOINED, WHOLE = 3, 0.98
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
-# Of the busy time, for a ring that closes: those of ZeRO have .68, on a busy machine .28; interleaved pipelines .00 to
-# .17 (docs/LOG.md)
+# Of the busy time, for a ring that closes: those of ZeRO have .68, on a busy machine .28; those of interleaved
+# pipelines .17 at most (docs/LOG.md)
 AT_ONCE = 0.25
 # Of the busy time, for experts beside a group of two with more bytes: .47 to .53, stages .16 to .24 (docs/LOG.md)
 EXPERTS = 0.35

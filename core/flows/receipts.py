@@ -77,7 +77,7 @@ def queued_before(
 
 
 def _next(ends: Ints, since: Ints) -> Ints:
-    """The first of some ends, in the order of their starts, that is not before each moment; NEVER where there is none."""
+    """The first of some ends that is not before each moment, in the order of their starts; NEVER: there is none."""
     latest = np.append(np.maximum.accumulate(ends), NEVER)
     following: Ints = latest[np.searchsorted(latest, since)]
     return following
