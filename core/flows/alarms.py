@@ -14,6 +14,7 @@ from enum import StrEnum
 import numpy as np
 
 from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer
+from core.flows.stretches import SLOWER
 
 LOUD = frozenset({"slow_compute", "slow_nic", "slow_group", "slow_switch", "slowdown", "drift", "hang"})
 RAISE, OVER = (
@@ -120,12 +121,14 @@ def _who(job: JobAnswer, finding: FlowFinding) -> str:
 
 
 def _level(job: JobAnswer, finding: FlowFinding) -> float | None:
-    """Microseconds halfway between the steps within a finding and those before it; None where it has none before."""
+    """Microseconds halfway between the steps within a finding and those before it; None where those are no shorter."""
     durations = job.timeline.durations
     first, last = finding.steps
     if finding.kind == "hang" or not 0 < first <= last < len(durations):
         return None
-    return float((np.median(durations[:first]) + np.median(durations[first : last + 1])) / 2)
+    before, within = float(np.median(durations[:first])), float(np.median(durations[first : last + 1]))
+    longer = within > (1 + SLOWER) * before  # a link may be slow by its own signs alone
+    return (before + within) / 2 if longer else None
 
 
 def _stands(case: _Case, job: JobAnswer | None, before: int) -> bool:

@@ -29,7 +29,7 @@ class FlowSeries:
     Attributes:
         things: names of NICs, servers or links between switches.
         values: (steps, things) microseconds a step, NaN where nothing was seen.
-        guilty: places in ``things`` of those that the finding points at.
+        guilty: places in ``things`` of those that the finding points at, the highest first.
     """
 
     things: tuple[str, ...]

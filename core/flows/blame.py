@@ -19,6 +19,7 @@ from core.flows.own_work import calls_are_seen, own_work
 from core.flows.receipts import long_receipts, long_sendings, queued_before
 from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, rises
 from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
+from core.flows.stretches import SHORTEST, find_rise
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 
@@ -50,6 +51,9 @@ ALWAYS = 0.75
 # Or nearly all slow steps are above nearly all others: a slow link that some steps ask more of has two levels of its
 # own, one of .035 and one of .17 s where it was .001 before (docs/LOG.md)
 NEARLY_ALL, NEARLY_NONE = 0.1, 0.95
+# Of a link that is slow by its own signs: of the L1 cost of its series that two levels save, and its rise in parts of a
+# step. Six that steps hid saved .48 to .89, and of 300 other jobs none .35 but from the first steps on (docs/LOG.md)
+HIDDEN_SAVED, HIDDEN = 0.35, 0.02
 SEEN = 0.5  # of the steps, in which a thing was seen: of two halves the smaller one tells nothing
 NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
 
@@ -153,15 +157,49 @@ class Localizer:
         worker = self._worker(inside, outside, more, own_share * more)
         return max(filter(None, [worker, late]), key=lambda blame: blame.rise, default=None)
 
+    def slow_link(self) -> tuple[tuple[int, int], Attribution] | None:
+        """Steps, first and last, in which a link was slow by its own signs alone; None where none stands out.
+
+        Noise, pauses and tenants that come and go hide it in the lengths of steps. What was so from the first steps on
+        has nothing before it, and may be the crowd of a beginning.
+        """
+        least = HIDDEN * self._timeline.period
+        for sign in (self._answers, self._sendings):
+            steps = _stretch_of(sign)
+            if steps is None or steps[0] < SHORTEST:
+                continue
+            inside = np.zeros(len(self._timeline), bool)
+            inside[steps[0] : steps[1] + 1] = True
+            late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, ~inside), least)
+            if late is not None and late.subject.nic and not self._without_queue(late, inside):
+                return steps, late
+            went = self._slow_sender(inside, ~inside, least, STANDS_OUT)
+            if went is not None:
+                return steps, went
+        return None
+
     def _late(self, inside: Bools, outside: Bools, more: float) -> Attribution | None:
         """Whose link is slow: its acknowledgements are late by much of the step's lateness, or by far the most."""
-        late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, outside), CLEAR_SHARE * more)
+        when = inside, outside
+        late = self._nic("slow_nic", "acknowledged later", self._answers, when, CLEAR_SHARE * more)
+        if late is not None and inside.sum() > 1:
+            empty = self._without_queue(late, inside)
+            if empty:
+                waited = _without(self._answers, empty)
+                late = self._nic("slow_nic", "acknowledged later", waited, when, CLEAR_SHARE * more)
+                if late is None:
+                    return self._nic("slow_nic", "sent its data slower", self._sendings, when, RECEIPT_SHARE * more)
         if late is None or late.rise >= ANSWER_SHARE * more:
             return late
         if late.rise >= max(HALF_SHARE * more, HALF_APART * late.other):
             return late
         clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None
+
+    def _without_queue(self, late: Attribution, inside: Bools) -> set[int]:
+        """Of those that acknowledged late the NICs that no data waits before: it was sent to them slowly."""
+        things = [self._answers.things[place][0] for place in late.series.guilty]
+        return {nic for nic in things if self._queue(self._connections.addresses[nic], inside) <= LINK_US}
 
     def _long_transfers(self, inside: Bools, outside: Bools, least: float) -> Attribution | None:
         """Whose link is slow: transfers to it last longer, and queue before it; or those that it sends, and nowhere."""
@@ -173,7 +211,12 @@ class Localizer:
             queue = self._queue(came.subject.nic, inside)
             if queue > (LINK_US if came.rise >= RECEIPT_APART * came.other else QUEUE_US):
                 return came
-        went = self._nic("slow_nic", "sent its data slower", self._sendings, when, least, RECEIPT_APART)
+        return self._slow_sender(inside, outside, least, RECEIPT_APART)
+
+    def _slow_sender(self, inside: Bools, outside: Bools, least: float, apart: float) -> Attribution | None:
+        """Whose link is slow: transfers that it sends last longer, and queue nowhere."""
+        when = inside, outside
+        went = self._nic("slow_nic", "sent its data slower", self._sendings, when, least, apart)
         if went is None or went.subject.nic is None:
             return None
         highest = int(np.argmax(rises(self._receipts, *when)[0]))
@@ -192,9 +235,12 @@ class Localizer:
         when, says = (inside, outside), "took longer for its own work"
         if self._work is not None:
             worker = self._nic("slow_compute", says, self._work, when, least)
-            if worker is None:  # among many short silences a stall is one long one
+            if worker is not None and worker.kind == "slow_group":
+                worker = self._of_group(worker, when) or worker
+            if worker is None or inside.sum() == 1:  # among many short silences a stall is one long one
                 apart = STANDS_OUT if inside.sum() == 1 else LONGEST_APART
-                worker = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
+                stall = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
+                worker = min(filter(None, [worker, stall]), key=lambda found: found.other / found.rise, default=None)
             if worker is None and not self._groups.of("pp"):  # among stages a late entry may come of another one
                 late = late_entries(self._connections, self._groups, self._timeline)
                 clear = max(least, ENTRY_SHARE * more), ENTRY_APART
@@ -206,6 +252,14 @@ class Localizer:
         found = [stage]
         found += [self._nic("slow_compute", of, sign, when, least) for of, sign in self._late_data]
         return next(filter(None, found), None)
+
+    def _of_group(self, group: Attribution, when: tuple[Bools, Bools]) -> Attribution | None:
+        """The one of a slow group that each single piece of work took longer: the others wait for it unprompted."""
+        alone = self._nic("slow_compute", "worked longer without a word", self._silences, when, 0.0, LONGEST_APART)
+        if alone is None or alone.subject.nic is None:
+            return None
+        highest = group.series.things[group.series.guilty[0]]
+        return alone if alone.subject.nic == highest else None
 
     def _stage(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
         """The stage of a pipeline that works longer, by data alone."""
@@ -295,6 +349,22 @@ class Localizer:
             return Subject(server=servers.pop())
         most = [of for of in groups if len(nics) > len(of.nics) / 2 and set(of.nics) != set(places)]
         return Subject(group=most[0].id) if most else None
+
+
+def _stretch_of(sign: FlowSign) -> tuple[int, int] | None:
+    """The steps in which the thing that is above all others by most is on a higher level; None where there is none."""
+    if len(sign.things) < 2:
+        return None
+    values = np.where(np.isfinite(sign.values), sign.values, 0.0)
+    second, first = np.sort(values, axis=1)[:, -2:].T
+    above = np.bincount(values.argmax(axis=1), first - second)
+    return find_rise(values[:, int(above.argmax())], saved=HIDDEN_SAVED)
+
+
+def _without(sign: FlowSign, nics: set[int]) -> FlowSign:
+    """A sign of NICs without some of them."""
+    kept = [place for place, (nic, *_) in enumerate(sign.things) if nic not in nics]
+    return FlowSign(tuple(sign.things[place] for place in kept), sign.values[:, kept])
 
 
 def _moved(sign: FlowSign, outside: Bools) -> FlowSign:

@@ -62,6 +62,8 @@ def find_findings(
     found = [_stretch(localizer, timeline, durations, stretch)] if stretch is not None else []
     if localizer is not None and stretch is None:
         found = _slight(localizer, timeline, durations)
+    if localizer is not None and not any(finding.subject or finding.kind == "drift" for finding in found):
+        found += _hidden(localizer, timeline, durations)
     stored = _stored(connections, topology, job, timeline)
     for slow in slow_steps(durations, stretch, stored > STORED):
         if stretch is None or durations[slow.step] > stretch.slow:  # what is slower for long says more
@@ -80,6 +82,25 @@ def _slight(localizer: Localizer, timeline: Timeline, durations: Floats) -> list
     stretch = find_stretch(durations, slower=SLIGHT)
     found = [_stretch(localizer, timeline, durations, stretch)] if stretch is not None and not stretch.drifts else []
     return [finding for finding in found if finding.kind == "slow_switch" or _is_clear(finding, ALONE)]
+
+
+def _hidden(localizer: Localizer, timeline: Timeline, durations: Floats) -> list[FlowFinding]:
+    """A slow link that the lengths of steps do not show, for they are noisy, or changed by others."""
+    found = localizer.slow_link()
+    if found is None:
+        return []
+    (first, last), blame = found
+    inside = np.zeros(len(durations), bool)
+    inside[first : last + 1] = True
+    slow, usual = float(np.median(durations[inside])), float(np.median(durations[~inside]))
+    says = f"A link was slow in steps {first} to {last}, which took {_ms(slow)}, and all others {_ms(usual)}"
+    return [
+        FlowFinding(
+            blame.kind, blame.subject, (first, last), int(timeline.start[first]), int(timeline.end[last]),
+            max(0.0, slow / usual - 1), f"{says}; {_because(blame)}.",
+            {"usual_ms": usual / 1e3, "slow_ms": slow / 1e3} | _numbers(blame), blame.series,
+        )
+    ]  # fmt: skip
 
 
 def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats, stretch: Stretch) -> FlowFinding:

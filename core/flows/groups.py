@@ -25,8 +25,9 @@ ALIKE, TOLERANCE = (
 # bytes in whole ones: 1.00 in twelve pipelines, .92 in a ring of two whose slow link cuts its transfers (docs/LOG.md)
 JOINED, WHOLE = 3, 0.98
 TURNS = 0.6  # of the busy time that is busy both ways: pipelines of d01 to d08 have .12 to .50, rings of two .66 to .83
-# Of the busy time, for a ring that closes: those of ZeRO have .68, interleaved pipelines .01 to .09 (docs/LOG.md)
-AT_ONCE = 0.3
+# Of the busy time, for a ring that closes: those of ZeRO have .68, on a busy machine .28; those of interleaved
+# pipelines .17 at most (docs/LOG.md)
+AT_ONCE = 0.25
 # Of the busy time, for experts beside a group of two with more bytes: .47 to .53, stages .16 to .24 (docs/LOG.md)
 EXPERTS = 0.35
 # In most parts of the run, for a slow link keeps one connection of a ring busy alone as long as it lasts: .17 of the
@@ -39,6 +40,9 @@ EVEN = 0.95
 # cut it into more transfers; what closes interleaved stages has half and more
 CLOSING = 0.45
 SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's reduce-scatter and all-gather (flows.md)
+# The same of stages with several chunks of layers and nothing beside them, which are at once for .63 of their time in
+# records of 5 ms (20 transfers to one of their groups of two), and of their bytes in whole ones (.97; docs/LOG.md)
+CHUNKS, MOSTLY_WHOLE = 10, 0.95
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
 
@@ -139,13 +143,16 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
     Stages with several small chunks of layers send so often that only the finest transfers are one activation each.
     """
     steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
+    beside = Counter(_ends(connections, connection) for connection in lanes)
     kinds = {}
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
         alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
         turns = together(*lane) < TURNS
         pipeline = (several or turns) if alike else several and turns and _multiples(lane)
-        kinds[connection] = "pp" if pipeline else "dp"
+        most = SEVERAL if beside[_ends(connections, connection)] > 1 else CHUNKS  # experts are beside their gradients
+        often = min(map(len, lane)) > most * steps and _multiples(lane, MOSTLY_WHOLE)
+        kinds[connection] = "pp" if pipeline or often else "dp"
     reduced: dict[tuple[int, int], int] = {}
     for connection, kind in kinds.items():
         if kind == "dp":
@@ -168,9 +175,9 @@ def _alike(lanes: tuple[Transfers, Transfers]) -> bool:
     return min(uniform(transfers, TOLERANCE) for transfers in lanes) >= ALIKE
 
 
-def _multiples(lanes: tuple[Transfers, Transfers]) -> bool:
+def _multiples(lanes: tuple[Transfers, Transfers], least: float = WHOLE) -> bool:
     """Whether nearly all bytes come in whole activations, several of which may be one transfer in coarser records."""
-    return min(uniform(transfers, TOLERANCE, together=JOINED) for transfers in lanes) >= WHOLE
+    return min(uniform(transfers, TOLERANCE, together=JOINED) for transfers in lanes) >= least
 
 
 def _visible(lanes: tuple[Transfers, Transfers]) -> bool:
@@ -200,17 +207,30 @@ def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
         if of[x] != of[y] and _mostly_together(busy[x], busy[y]) >= AT_ONCE:
             low, high = min(of[x], of[y]), max(of[x], of[y])
             of = {number: low if name == high else name for number, name in of.items()}
-    found: list[tuple[set[int], list[int]]] = []
-    for name in sorted(set(of.values())):
-        own = [number for number in both if of[number] == name]
-        near = Counter(int(nic) for number in own for nic in (connections.a[number], connections.b[number]))
-        volume = connections.sent[own].sum(axis=1)
-        if len(near) > 2 and set(near.values()) == {2} and volume.min() >= EVEN * volume.max():
-            found.append((set(near), own))
+    found = [ring for name in sorted(set(of.values())) if (ring := _ring(connections, of, name))]
+    rails = _components(connections, both)  # a rail with a slow link is at once less than the others
+    by_rail = {number: rails[int(connections.a[number])] for number in both}
+    closed = [ring for name in sorted(set(by_rail.values())) if (ring := _ring(connections, by_rail, name))]
+    found += [ring for ring in closed if ring not in found and any(_same(connections, ring, other) for other in found)]
     # experts send all to all, so any three of a ring close to one among themselves
     return sorted(
         number for ring in found if not any(_among(connections, ring, other) for other in found) for number in ring[1]
     )
+
+
+def _ring(connections: Connections, of: Mapping[int, int], name: int) -> tuple[set[int], list[int]] | None:
+    """The NICs and connections of one name, if they are a ring of three and more that sends as much on all of them."""
+    own = [number for number, other in of.items() if other == name]
+    near = Counter(int(nic) for number in own for nic in (connections.a[number], connections.b[number]))
+    volume = connections.sent[own].sum(axis=1)
+    even = len(near) > 2 and set(near.values()) == {2} and volume.min() >= EVEN * volume.max()
+    return (set(near), own) if even else None
+
+
+def _same(connections: Connections, ring: tuple[set[int], list[int]], other: tuple[set[int], list[int]]) -> bool:
+    """Whether a ring has as many NICs as another and sends as much."""
+    less, more = sorted(connections.sent[of[1]].sum() for of in (ring, other))
+    return len(ring[0]) == len(other[0]) and bool(less >= EVEN * more)
 
 
 def _among(connections: Connections, ring: tuple[set[int], list[int]], other: tuple[set[int], list[int]]) -> bool:

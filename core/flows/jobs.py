@@ -22,7 +22,9 @@ Floats = NDArray[np.float64]
 LIGHT = 0.01  # of the smaller of its ends' heaviest connection: below it is control traffic (docs/how-to/flows.md)
 BIN_US = 10_000  # microseconds of a bin of activity (docs/how-to/flows.md)
 BINS = 4_096  # at most: a long run is compared in coarser bins
-SAME_CLOCK = 0.5  # correlation of the activity of two clusters of one job (docs/how-to/flows.md)
+# Correlation of the activity of two clusters of one job. Differs: flows.md has .5; rails of one job had .27 and more on
+# machines that were busy, and 46 pairs of tenants on the same servers .05 at most (docs/LOG.md)
+SAME_CLOCK = 0.2
 # Of the bursts of the cluster that has fewer, beyond chance: that many begin with one of the other. Of two rails of a
 # job one may be slow, and busy for ten times as long; both still begin at once: .39 to 1.0, tenants -.01 (docs/LOG.md)
 SAME_TURNS, TURN_US = 0.3, 5_000

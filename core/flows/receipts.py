@@ -8,13 +8,15 @@ import numpy as np
 
 from core.flows.connections import Bools, Connections
 from core.flows.jobs import Floats, JobFlows
-from core.flows.signs import FlowSign, by_step, leaf_of, step_of
+from core.flows.signs import FlowSign, by_step, leaf_of, step_of, trains
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
-from core.flows.transfers import MESSAGE_US, transfers_of
+from core.flows.transfers import MESSAGE_US, SILENCE_US, transfers_of
 
-QUARTER = 0.75  # of the time that a NIC received: that much in transfers that were acknowledged sooner
+# Packets of a record, of which some are acknowledged at once: of a lone one or two that may wait for data to go with
+AT_ONCE = 3
+NEVER = np.iinfo(np.int64).max
 
 
 def long_receipts(connections: Connections, job: JobFlows, timeline: Timeline) -> FlowSign:
@@ -30,7 +32,9 @@ def long_sendings(connections: Connections, job: JobFlows, timeline: Timeline) -
 def _lengths(connections: Connections, job: JobFlows, timeline: Timeline, *, sender: bool) -> FlowSign:
     found: dict[int, list[tuple[Ints, Floats]]] = {}
     for member, back, receiver in _lanes(connections, job):
-        transfers = transfers_of(connections, [member], back=back, silence=MESSAGE_US)
+        # a limit at the sender lets pieces of 64 kB go one by one: 2 ms apart at 260 Mbit/s
+        silence = SILENCE_US if sender else MESSAGE_US
+        transfers = transfers_of(connections, [member], back=back, silence=silence)
         other = int(connections.b[member] if back else connections.a[member])
         length = (transfers[:, 1] - transfers[:, 0]).astype(float)
         found.setdefault(other if sender else receiver, []).append((transfers[:, 1], length))
@@ -40,10 +44,10 @@ def _lengths(connections: Connections, job: JobFlows, timeline: Timeline, *, sen
 def queued_before(
     connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline, nic: int, inside: Bools
 ) -> float:
-    """Microseconds by which acknowledgements end behind data at the last switch, in the transfers that are latest.
+    """Microseconds from data at the last switch to its acknowledgement, in the middle of the bytes that a NIC received.
 
-    They were received in a quarter of the time of the steps ``inside``. What a sender sends slowly waits nowhere behind
-    a switch: it is acknowledged within the time that a packet takes there and back.
+    In the steps ``inside``. What a sender sends slowly waits nowhere behind a switch: it is acknowledged within the
+    time that a packet takes there and back.
     """
     late, weight = [np.zeros(0)], [np.zeros(0)]
     for member, back, receiver in _lanes(connections, job):
@@ -51,22 +55,32 @@ def queued_before(
             continue
         rows = connections.rows(member)
         start, end = connections.start[rows], connections.end[rows]
-        sent = connections.data[rows] & (connections.back[rows] == back)
+        sent = connections.data[rows] & (connections.back[rows] == back) & (connections.packets[rows] >= AT_ONCE)
         near = sent & (connections.switch[rows] == leaf_of(connections, topology, nic))
         sent = near if near.any() else sent & connections.counted[rows]
-        answers = connections.counted[rows] & (connections.back[rows] != back)
         step = step_of(timeline, (start + end) // 2)
         sent &= (step >= 0) & inside[step]
-        place = np.searchsorted(start[answers], end[sent], "right") - 1
-        seen = place >= 0
-        late.append((end[answers][place[seen]] - end[sent][seen]).astype(float))
-        weight.append((end[sent][seen] - start[sent][seen]).astype(float))
+        answers = connections.counted[rows] & (connections.back[rows] != back)
+        bare = answers & ~connections.data[rows] & ~connections.messages(rows)
+        answered = np.minimum(_next(end[bare], end[sent]), _next(end[answers & ~bare], end[sent] + 1))
+        following = np.append(start[sent][1:], NEVER)
+        answered = np.maximum(answered, trains(start[bare], end[bare], end[sent], following))
+        seen = answered < NEVER
+        late.append((answered - end[sent])[seen].astype(float))
+        weight.append(connections.bytes[rows][sent][seen].astype(float))
     values, weights = np.concatenate(late), np.concatenate(weight)
-    if not weights.sum():
+    if not len(values):
         return 0.0
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(total, QUARTER * total[-1])])
+    return float(values[order][np.searchsorted(total, total[-1] / 2)])
+
+
+def _next(ends: Ints, since: Ints) -> Ints:
+    """The first of some ends that is not before each moment, in the order of their starts; NEVER: there is none."""
+    latest = np.append(np.maximum.accumulate(ends), NEVER)
+    following: Ints = latest[np.searchsorted(latest, since)]
+    return following
 
 
 def _lanes(connections: Connections, job: JobFlows) -> list[tuple[int, bool, int]]:

@@ -88,11 +88,11 @@ def _tails(start: Ints, end: Ints, sent: Bools, answers: Bools, bare: Bools) -> 
     place = np.searchsorted(start[answers], last + SOON_US, "right") - 1
     until = np.where(place >= 0, answered[place], last)
     following = np.append(first[1:], np.iinfo(np.int64).max)
-    until = np.maximum(until, _trains(start[bare], end[bare], last, following))
+    until = np.maximum(until, trains(start[bare], end[bare], last, following))
     return last, np.clip(np.minimum(until, following) - last, 0, None).astype(float)
 
 
-def _trains(start: Ints, end: Ints, last: Ints, following: Ints) -> Ints:
+def trains(start: Ints, end: Ints, last: Ints, following: Ints) -> Ints:
     """Of each data record the end of the acknowledgements that still come one by one before the next data; else 0.
 
     A slow link lets pieces through with silences between them that end a record, so each is acknowledged in a record

@@ -69,6 +69,18 @@ def find_stretch(durations: Floats, *, slower: float = SLOWER) -> Stretch | None
     return Stretch(first, last, False, usual, slow) if slow > (1 + slower) * usual else None  # noqa: FBT003 a field
 
 
+def find_rise(values: Floats, *, saved: float) -> tuple[int, int] | None:
+    """The first and the last place of the stretch on a higher level than the rest; None where there is none.
+
+    Args:
+        saved: of the L1 cost, that the two levels save.
+    """
+    if len(values) < 2 * SHORTEST:
+        return None
+    places, cost = _shift(values)
+    return places if cost < (1 - saved) * _cost(values) else None
+
+
 @dataclass(frozen=True)
 class SlowStep:
     """A step that took longer than its neighbours.

@@ -264,6 +264,32 @@ class Further(Unusual):
     layouts = FURTHER
 
 
+class Free(Further):
+    """A set of any layout that fits: no list says which, nor which of its ways go together; some of its jobs jitter."""
+
+    def _layouts(self, room: int) -> Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]]:
+        of = [(pp, dp, tp) for pp in range(1, room) for dp in range(2, room + 1) for tp in range(1, room)]
+        fits = [layout for layout in of if max(FEWEST, room // 2 + 1) <= math.prod(layout) <= room]
+        stages = self.chance.choice(sorted({min(layout[0], 4) for layout in fits}))  # else one stage comes most often
+        layout = self.chance.choice([layout for layout in fits if min(layout[0], 4) == stages])
+        return [(layout, [self._ways(layout[0])])]
+
+    def _ways(self, pp: int) -> dict[str, Any]:
+        """Of what a program of the lab can do, what it can do together."""
+        chance = self.chance
+        kind: dict[str, Any] = {"jitter": chance.choice((0.02, 0.03, 0.05, 0.08))}
+        kind |= chance.choice(({}, {}, _ZERO, {"overlap": True, "buckets": chance.randrange(2, 8)}))
+        if pp == 1 and "overlap" not in kind and chance.random() < 0.4:
+            kind["mode"] = chance.choice(("fsdp", "fsdp2"))
+        if pp > 1:
+            kind |= chance.choice(({}, {"embedding": True}, {"chunks": chance.choice((2, 3, 4))}))
+        if chance.random() < 0.25:
+            kind["experts"] = True
+        if chance.random() < 0.2:
+            kind |= {"checkpoint_every": chance.choice((9, 11, 13, 17)), **_BIG}
+        return kind
+
+
 def _rate(size: int, seconds: float) -> str:
     """Of a rate limiter that takes so much longer for so many bytes."""
     return f"{max(4, round(size * 8 / seconds / 1e6))}mbit"
@@ -305,11 +331,12 @@ def main() -> None:
         "--unusual", action="store_true", help="layouts, tenants and records that the others do not have"
     )
     parser.add_argument("--further", action="store_true", help="the same, on layouts that the unusual ones do not have")
+    parser.add_argument("--free", action="store_true", help="the same, on any layout, with any ways that go together")
     parser.add_argument("--busy", action="store_true", help="ranks take turns with all else on the machine")
     options = parser.parse_args()
     chance = random.Random(options.seed)  # noqa: S311 no secret
     deck = Deck(chance)
-    draw = Further if options.further else Unusual if options.unusual else Draw
+    draw = Free if options.free else Further if options.further else Unusual if options.unusual else Draw
     plans = [
         draw(chance, deck, f"{options.name}{number:02}", busy=options.busy).plan() for number in range(options.sets)
     ]

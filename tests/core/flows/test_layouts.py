@@ -44,10 +44,14 @@ def groups(found: JobAnswer) -> dict[str, set[tuple[int, ...]]]:
     return kinds
 
 
-def two_by_two(*, experts: bool = False, joined: bool = False, apart: float = 0.0) -> list[Row]:
+def two_by_two(
+    *, experts: bool = False, joined: bool = False, apart: float = 0.0, chunks: int = 0, runs: int = 0
+) -> list[Row]:
     """Two stages (0 and 1, then 2 and 3) of two replicas.
 
     Args:
+        chunks: so many activations a step go both ways at once, and two of three are one record; 0 for six in turns.
+        runs: of the exchanges of a step so many run together in one record, each in its turn.
         experts: pairs of replicas exchange tokens with each micro-batch.
         joined: two activations are one record now and then.
         apart: seconds between tokens that go one way and the other.
@@ -56,14 +60,20 @@ def two_by_two(*, experts: bool = False, joined: bool = False, apart: float = 0.
     for step in range(STEPS):
         clock = 1.8e9 + LENGTH * step
         for near, far in ((0, 2), (1, 3)):
-            sizes = (1, 1, 2, 2) if joined else (1,) * 6
+            for place in range(chunks):
+                many = 1 if (place + step) % 3 == 0 else 2 if (place + step) % 3 == 1 else 3
+                for one, other in ((near, far), (far, near)):
+                    begin = clock + 0.011 * place + 0.001 * (one > other)
+                    rows.append(sent(begin, one, other, many * ACTIVATION, port=PIPELINE))
+            sizes = () if chunks else (1, 1, 2, 2) if joined else (1,) * 6
             for place, many in enumerate(sizes):
                 rows.append(sent(clock + 0.04 * place, near, far, many * ACTIVATION, port=PIPELINE))
                 rows.append(sent(clock + 0.02 + 0.04 * place, far, near, many * ACTIVATION, port=PIPELINE))
         for near, far in ((0, 1), (2, 3)):
             for place in range(6 * experts):
-                rows.append(sent(clock + 0.03 + 0.04 * place, near, far, TOKENS, port=EXPERTS))
-                rows.append(sent(clock + 0.03 + 0.04 * place + apart, far, near, TOKENS, port=EXPERTS))
+                tokens = TOKENS * (2 if runs and (place + step) % runs == 0 else 1)
+                rows.append(sent(clock + 0.03 + 0.04 * place, near, far, tokens, port=EXPERTS))
+                rows.append(sent(clock + 0.03 + 0.04 * place + apart, far, near, tokens, port=EXPERTS))
             rows += both(clock + 0.3, near, far, GRADIENTS, port=RING)
     return rows
 
@@ -81,6 +91,43 @@ def test_pipeline_of_which_activations_are_joined_is_one() -> None:
     found = groups(job(two_by_two(joined=True)))
 
     assert found == {"dp": {(0, 1), (2, 3)}, "pp": {(0, 2), (1, 3)}}
+
+
+def test_experts_whose_exchanges_run_together_are_beside_their_gradients() -> None:
+    """In records of 8 ms one exchange or two: of no one size, but whole ones, and on the pair that has gradients."""
+    found = groups(job(two_by_two(experts=True, runs=2)))
+
+    assert found == {"dp": {(0, 1), (2, 3)}, "pp": {(0, 2), (1, 3)}, "ep": {(0, 1), (2, 3)}}
+
+
+def test_chunks_of_two_stages_that_are_at_once_are_a_pipeline() -> None:
+    """They send far more often than a group of two does, whole activations, and nothing else is on their pair."""
+    found = groups(job(two_by_two(chunks=24)))
+
+    assert found == {"dp": {(0, 1), (2, 3)}, "pp": {(0, 2), (1, 3)}}
+
+
+def rail(number: int, *, apart: float) -> list[Row]:
+    """A ring of three that scatters one way around and gathers the other; its members begin so far apart."""
+    rows: list[Row] = []
+    for step in range(STEPS):
+        clock = 1.8e9 + LENGTH * step
+        for nic in range(3):
+            one, other = 10 * number + nic, 10 * number + (nic + 1) % 3
+            rows.append(sent(clock + 0.2 + apart * nic, one, other, GRADIENTS, port=RING, lasts=0.01))
+            rows.append(sent(clock + 0.3 + apart * nic, other, one, GRADIENTS, port=RING, lasts=0.01))
+    return rows
+
+
+def test_rail_whose_members_take_turns_is_a_ring_as_the_others_are() -> None:
+    """A slow link keeps one connection of a ring busy alone; alone such a job might be an interleaved pipeline."""
+    rows = rail(0, apart=0.0) + rail(1, apart=0.02)
+    servers = {f"10.0.0.{10 * number + nic}": f"server-{nic}" for number in range(2) for nic in range(3)}
+    table = table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up")
+
+    (found,) = analyse(table, Topology(servers)).jobs
+
+    assert groups(found) == {"dp": {(0, 1, 2), (10, 11, 12)}}
 
 
 def test_three_experts_of_a_ring_of_four_are_no_ring() -> None:

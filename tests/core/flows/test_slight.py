@@ -32,6 +32,7 @@ def findings(
     slow: int | None = None,
     queue: float = 0.0,
     calls: bool = False,
+    hidden: bool = False,
 ) -> tuple[FlowFinding, ...]:
     """Of a ring.
 
@@ -41,12 +42,14 @@ def findings(
         slow: whose data takes that much longer to be sent.
         queue: seconds behind its data, that it is acknowledged in those steps.
         calls: receivers call for data, at any time of a step, so that the sums of what lies before a word tell nothing.
+        hidden: steps are no longer than others for it, and differ by a tenth.
     """
     random = np.random.default_rng(5)
     rows, end = [record(1.8e9 - 3, 0, 2, 400, lasts=0.0)], 1.8e9
     for step in range(STEPS):
         longer = more.get(step, 0.0)
-        end += PERIOD * (1 + 0.005 * random.standard_normal()) + longer
+        noise = 0.1 if hidden else 0.005
+        end += PERIOD * (1 + noise * random.standard_normal()) + longer * (not hidden)
         for nic in range(NICS):
             far = (nic + 1) % NICS
             lasts = BURST + longer * (nic == slow)
@@ -90,3 +93,38 @@ def test_who_sends_slowly_is_told_from_who_receives_slowly() -> None:
 
     assert named(findings(more, slow=1)) == [("slow_nic", "10.0.0.1")]
     assert named(findings(more, slow=1, queue=0.004)) == [("slow_nic", "10.0.0.2")]
+
+
+def test_link_that_is_slow_by_its_own_signs_is_named_though_no_step_is_longer() -> None:
+    """Noise hides it in the lengths of steps; its acknowledgements are late in these steps and in no others."""
+    more = dict.fromkeys(range(15, 35), 0.03)
+
+    assert named(findings(more, slow=1, queue=0.03, hidden=True)) == [("slow_nic", "10.0.0.2")]
+    assert named(findings(more, hidden=True)) == []
+    assert named(findings(dict.fromkeys(range(20), 0.03), slow=1, queue=0.03, hidden=True)) == []
+
+
+def test_late_answers_without_a_queue_name_the_sender() -> None:
+    """In a group of two both send: what one sends in pieces is answered at once, though the answers go on as long."""
+    random = np.random.default_rng(5)
+    rows, end = [record(1.8e9 - 3, 0, 1, 400, lasts=0.0)], 1.8e9
+    for step in range(STEPS):
+        slow = 15 <= step < 35
+        end += PERIOD * (1 + 0.005 * random.standard_normal()) + 0.15 * slow
+        for pair in (0, 2):
+            pieces = 50 if slow and pair == 0 else 1
+            for piece in range(pieces):
+                begin = end - (0.003 * (pieces - piece) if pieces > 1 else BURST)
+                lasts = 0.0002 if pieces > 1 else BURST
+                rows.append(record(begin, pair, pair + 1, 3_000_000 // pieces, lasts=lasts))
+                rows.append(record(begin + lasts, pair + 1, pair, 66, lasts=0.00005, flags=16))
+                if pieces > 1:  # the program's own calls, which the answers' ends hold
+                    rows.append(record(begin + 0.0004, pair + 1, pair, 100, lasts=0.002))
+            rows.append(record(end - BURST, pair + 1, pair, 3_000_000, lasts=BURST))
+        for near, far in ((0, 2), (1, 3)):
+            for place in range(6):
+                rows.append((*record(end - 0.35 + 0.02 * place, near, far, 400_000, lasts=0.001)[:5], 2, 2, 6, 100, 24))
+                rows.append((*record(end - 0.34 + 0.02 * place, far, near, 400_000, lasts=0.001)[:5], 2, 2, 6, 100, 24))
+    (job,) = analyse(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology()).jobs
+
+    assert named(job.findings) == [("slow_nic", "10.0.0.0")]
