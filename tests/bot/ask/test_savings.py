@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.ask.about_steps import lost
+from bot.ask.about_checkpoints import lost
 from bot.ask.question import read_question
 from bot.ask.savings import savings
 from bot.ask.subject import Subject
