@@ -133,7 +133,7 @@ def _none_known(subject: Subject, reached: str) -> Lines:
     rows = [row for mine in parsed.table.rows_of(kinds).values() for row in mine.tolist()]
     if rows:  # "policy stored": no report that is known, and no reason to deny one
         may = tell(parsed, rows, "a word that may mean a saving", latest=True)
-        says = f"The last line that may tell of a checkpoint is this one; whether it reports a saving is not known.{reached}"
+        says = f"The last line that may tell of a checkpoint, of which no report is known, is this one.{reached}"
         return [cited(says), *quoted(may, 3)]
     read = wording.counted(subject.diagnosis.coverage.lines, "line")
     says = f"No line reports a saved checkpoint in words that are known here ({read} were searched).{reached}"
@@ -220,7 +220,8 @@ def _parts(subject: Subject, saved: Savings, step: int) -> str:
     homes = {subject.home.get(rank) for rank in saved.missing} - {None}
     on = f" on {wording.names(sorted(filter(None, homes)), 3, 80)}" if homes else ""
     lack = f"{wording.ranks(saved.missing)}{on}"
-    of = f"{len(saved.ranks):,} of {len(saved.ranks) + len(saved.missing):,} ranks report that of step {step:,}, {lack} not"
+    every = len(saved.ranks) + len(saved.missing)
+    of = f"{len(saved.ranks):,} of {every:,} ranks report that of step {step:,}, {lack} not"
     if saved.whole is None:
         return f"Do not trust the last checkpoint unchecked: {of}."
     return (

@@ -30,7 +30,8 @@ _ASKED = (
     (
         "clock",
         re.compile(
-            r"\b(?:sm|gpu|graphics|core)[ _-]?(?:clocks?|clk|freq\w{0,6})\b|\bpclk\b|\bmhz\b|\bclock (?:speed|rate|freq\w{0,6})s?\b|\bclocked\b|\bclocks? of gpu|taktfrequenz|主频|频率"
+            r"\b(?:sm|gpu|graphics|core)[ _-]?(?:clocks?|clk|freq\w{0,6})\b|\bpclk\b|\bmhz\b|\bclocked\b"
+            r"|\bclocks? of gpu|\bclock (?:speed|rate|freq\w{0,6})s?\b|taktfrequenz|主频|频率"
         ),
     ),
     ("power", re.compile(r"\bpwr\b|\bwatts?\b|\bpower\b|leistungsaufnahme|功耗|功率")),

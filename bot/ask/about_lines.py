@@ -225,7 +225,7 @@ def pair(subject: Subject, question: Question) -> Lines | None:
 
 
 def _told_by_others(subject: Subject, nodes: Sequence[str]) -> Lines:
-    """The last lines that name nodes without a log of their own; empty where there are no such nodes, or no such lines."""
+    """The last lines that name nodes without a log of their own; empty without such nodes or lines."""
     named = {node: re.compile(rb"(?<![\w.-])" + re.escape(node.encode()) + rb"(?![\w-])") for node in nodes}
     found = {node: seek(subject.parsed, [name], node, latest=True) for node, name in named.items()}
     shown = {node: result for node, result in found.items() if result.lines}

@@ -65,8 +65,9 @@ class Savings:
     """The last lines that report a saving, the last one first. step: that they name, None where none does.
 
     after: where none does, the iteration that most who wrote them had completed. ranks: who wrote a line about that
-    step. steps: all that lines name, in order. missing: who did so of an earlier step, or is a rank of the job where there was none, and not of this one;
-    empty where one rank alone saves. whole: the last step that all of them report, where some are missing.
+    step. steps: all that lines name, in order. missing: who did so of an earlier step, or is a rank of the job where
+    there was none, and not of this one; empty where one rank alone saves. whole: the last step that all of them
+    report, where some are missing.
     """
 
     found: LookResult
