@@ -52,7 +52,7 @@ def told_series(series: Series, question: Question) -> str:
 
 
 def pace(subject: Subject, question: Question) -> Lines | None:
-    """Seconds an iteration, at one iteration or in the middle, at the end, and whether that is judged slow."""
+    """Seconds an iteration, in the middle and at the end, and whether that is judged slow; None where no line tells."""
     diagnosis, iterations = subject.diagnosis, subject.parsed.iterations
     signs = [
         text
@@ -84,7 +84,7 @@ def pace(subject: Subject, question: Question) -> Lines | None:
             cited("No clock tells it, but lines tell a pace by its unit; the last ones:"),
             *quoted(found, 2, _BY_UNIT),
         ]
-    return sentences or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
+    return sentences or None  # who asks which one is slow may be told by something else than the clocks of iterations
 
 
 _BY_UNIT = re.compile(

@@ -58,7 +58,8 @@ def completed(
     stands = "" if has else stance(subject, question)
     lead = [stands] if stands else []
     generic = not sure or any(intent in _GENERIC for intent in intents)
-    if not lead and not instead and generic and asked_code(question) is None:
+    paced = asks(question, "how_slow")  # which the pace tells, not a line that holds "step"
+    if not (lead or instead or paced) and generic and asked_code(question) is None:
         instead = picker.better(sentences)[:1]
     lead += told(picker, intents, sentences[0], sure=sure)
     if instead and not lead and not sure and (lacks := lacking(picker, _lines(instead))):

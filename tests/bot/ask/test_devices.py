@@ -6,6 +6,7 @@ from bot.ask.about_devices import devices
 from bot.ask.about_lines import pair
 from bot.ask.about_pace import pace
 from bot.ask.answer import ask
+from bot.ask.english import normal
 from bot.ask.subject import Subject
 from tests.support.asked_jobs import asked, steps, subject_of
 
@@ -48,10 +49,12 @@ def test_the_device_that_is_apart_is_named(tables: Subject) -> None:
     ],
 )
 def test_a_quantity_of_a_device_is_told_with_its_clock(tables: Subject, question: str, starts: str) -> None:
+    """Of the device and the node that the question names."""
     assert ask(question, tables).lines[0].startswith(starts)
 
 
 def test_without_a_table_of_devices_nothing_is_told() -> None:
+    """Other answers have their turn."""
     subject = subject_of({"train.log": steps(20)})
     assert devices(subject, asked("which gpu is slow, what clock?", subject)) is None
 
@@ -79,3 +82,14 @@ def test_one_long_pause_begins_no_slowness() -> None:
     lines = pace(subject, asked("how much slower per step?", subject)) or []
     assert lines[0].startswith("From iteration 31 ")
     assert "3.0 times as long: 6, 2 in the beginning" in lines[0]
+
+
+def test_a_job_without_clocks_denies_no_slowness() -> None:
+    """Who asks which node is slow is not told that clocks are missing: another line may tell."""
+    subject = subject_of({"train.log": "step 1 loss 2.0\nstep 2 loss 1.9\n"})
+    assert pace(subject, asked("which node is slow?", subject)) is None
+
+
+def test_german_without_umlauts_is_german() -> None:
+    """Phones and keyboards of other countries have none."""
+    assert normal("warum haengen alle") == normal("warum hängen alle") == "why hang all"
