@@ -24,9 +24,14 @@ def memory(subject: Subject, question: Question) -> Lines | None:
     """How much memory was used, free and asked for when it ran out; None where no line tells or nobody asks."""
     if not asks(question, "how_much") or asks(question, "compares_jobs") or question.iterations:
         return None
-    if not terms_of(question.text) & {"=memory"}:
+    if not terms_of(f"{question.text} {question.plain}") & {"=memory"}:
+        return None
+    if _OF_MACHINE.search(question.plain):  # which no report of a kill tells
         return None
     return [*_cuda_report(subject, question), *oom_report(subject)] or None
+
+
+_OF_MACHINE = re.compile(r"\b(?:in total|installed|physical)\b")
 
 
 def _cuda_report(subject: Subject, question: Question) -> Lines:

@@ -52,7 +52,7 @@ def told_series(series: Series, question: Question) -> str:
 
 
 def pace(subject: Subject, question: Question) -> Lines | None:
-    """Seconds an iteration, at one iteration or in the middle, at the end, and whether that is judged slow."""
+    """Seconds an iteration, in the middle and at the end, and whether that is judged slow; None where no line tells."""
     diagnosis, iterations = subject.diagnosis, subject.parsed.iterations
     signs = [
         text
@@ -61,7 +61,7 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     ]
     sentences = [cited(f"{wording.sentence(sign)}") for sign in signs[:2]]
     onset, trend = _onset(subject), _trend(subject, question)
-    sentences = [*trend, *(onset if asks(question, "slow_since") else []), *sentences]
+    sentences = [*trend, *(onset if asks(question, "slow_since") or asks(question, "how_slow") else []), *sentences]
     sentences += [told_series(series, question) for series in iterations.series if "time" in series.name][:1]
     sentences += [line for line in onset if line not in sentences]
     pace, steps = iterations.course.pace(), iterations.course.steps
@@ -84,7 +84,7 @@ def pace(subject: Subject, question: Question) -> Lines | None:
             cited("No clock tells it, but lines tell a pace by its unit; the last ones:"),
             *quoted(found, 2, _BY_UNIT),
         ]
-    return sentences or [cited("The logs count no iterations with clocks, so they do not tell how fast it was.")]
+    return sentences or None  # who asks which one is slow may be told by something else than the clocks of iterations
 
 
 _BY_UNIT = re.compile(
@@ -127,13 +127,14 @@ def _onset(subject: Subject) -> list[str]:
     usual = float(np.median(values[1 : max(FEW, len(values) // 3)]))
     slow = values > SLOWER * usual
     share = slow[::-1].cumsum()[::-1] / np.arange(len(slow), 0, -1)
-    begins = np.flatnonzero(slow & (share >= MOSTLY))
+    ahead = np.array([slow[at : at + FEW].mean() for at in range(len(slow))])  # one long pause begins nothing
+    begins = np.flatnonzero(slow & (share >= MOSTLY) & (ahead >= MOSTLY))
     if not len(begins) or len(values) - begins[0] < FEW:
         return []
     at = int(begins[0])
-    since = float(values[at:].mean())
+    since = float(np.median(values[at:]))
     course = subject.parsed.iterations.course
     times = dict(zip(course.numbers.tolist(), course.times.tolist(), strict=True))
     when = f" ({clock(int(times[numbers[at]]))})" if numbers[at] in times else ""
-    says = f"From iteration {numbers[at]:,}{when} on iterations took longer: {since:.4g} on average, "
-    return [cited(f"{says}{usual:.4g} in the beginning ({name}).")]
+    says = f"From iteration {numbers[at]:,}{when} on iterations took {since / usual:.1f} times as long: {since:.4g}, "
+    return [cited(f"{says}{usual:.4g} in the beginning (medians; {name}).")]

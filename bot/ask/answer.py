@@ -48,7 +48,8 @@ UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom log
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
-    "ticket": "ticket", "own_code": "own_code", "slow_since": "numbers", "alive": "hung", "any_other": "others",
+    "ticket": "ticket", "own_code": "own_code", "slow_since": "numbers",
+    "how_slow": "numbers", "alive": "hung", "any_other": "others",
     "bad_one": "suspect", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
 }  # fmt: skip
 _ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
@@ -180,7 +181,7 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
     intents: list[str] = []
     way = _of_way(asked)
     for intent in chain([way] if way else [], _wanted(asked, guesses)):
-        if intent in intents:
+        if intent in intents or (intent == "lost" and asks(asked, "damaged")):  # which one is damaged an error tells
             continue
         lines = _answer(intent, subject, asked)
         if not lines:

@@ -58,7 +58,8 @@ def completed(
     stands = "" if has else stance(subject, question)
     lead = [stands] if stands else []
     generic = not sure or any(intent in _GENERIC for intent in intents)
-    if not lead and not instead and generic and asked_code(question) is None:
+    paced = asks(question, "how_slow")  # which the pace tells, not a line that holds "step"
+    if not (lead or instead or paced) and generic and asked_code(question) is None:
         instead = picker.better(sentences)[:1]
     lead += told(picker, intents, sentences[0], sure=sure)
     if instead and not lead and not sure and (lacks := lacking(picker, _lines(instead))):
@@ -90,6 +91,8 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
     long = Wanted.HOW_LONG in wanted(question)
     if long and asks(question, "remaining") and (rest := remaining(subject)):
         return [rest]
+    if asks(question, "how_slow"):  # which the pace tells
+        return []
     values = list(told_values(picker, intents, first_sentence, sure=sure))
     if long and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
         return list(took)

@@ -5,12 +5,13 @@ Each gives None where it is not asked, or where no line tells it; then the inten
 
 from collections.abc import Mapping
 
+from bot.ask.about_checkpoints import saved
 from bot.ask.about_codes import codes
+from bot.ask.about_devices import devices
 from bot.ask.about_memory import memory
 from bot.ask.about_platform import platform
 from bot.ask.about_relation import trouble
 from bot.ask.about_spread import earlier, of_node, order_of_ends, spread
-from bot.ask.about_steps import saved
 from bot.ask.durations import estimate
 from bot.ask.exact_settings import exact_settings
 from bot.ask.intents import Answer
@@ -20,6 +21,7 @@ from bot.ask.subject import Subject
 
 READERS: Mapping[str, Answer] = {
     "codes": codes,
+    "devices": devices,
     "estimate": estimate,
     "saved": saved,
     "earlier": earlier,

@@ -77,7 +77,21 @@ def _glossary() -> dict[str, dict[str, str]]:
 def is_german(words: Sequence[str]) -> bool:
     """Whether any word is German and no English one."""
     german, english = _glossary()["german"], _glossary()["search"]["english_too"].split()
-    return any((word in german and word not in english) or _stem(word) for word in words)
+    written = (word if word in english else _with_umlauts(word) for word in words)
+    return any((word in german and word not in english) or _stem(word) for word in written)
+
+
+def _with_umlauts(word: str) -> str:
+    """A German word as the glossary spells it, if it is typed without umlauts there: "haengen", "laeuft"."""
+    if not any(pair in word for pair in _UMLAUTS) or word in _glossary()["german"]:
+        return word
+    spelt = word
+    for pair, letter in _UMLAUTS.items():
+        spelt = spelt.replace(pair, letter)
+    return spelt if spelt in _glossary()["german"] or _stem(spelt) else word
+
+
+_UMLAUTS = {"ae": "ä", "oe": "ö", "ue": "ü"}
 
 
 def _stem(word: str) -> str:
@@ -95,6 +109,7 @@ def _stems() -> tuple[str, ...]:
 
 def _from_german(word: str) -> str:
     german = _glossary()["german"]
+    word = _with_umlauts(word)
     stem = _stem(word)
     return german.get(word, german[f"{stem}*"] if stem else word)
 

@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from rapidfuzz.distance import OSA
+
 from bot.ask.about_events import search_words, stop_words
 from bot.ask.fact_picker import Picker, terms_of_all
 from bot.ask.question import Question
@@ -69,13 +71,27 @@ def _noun(picker: Picker, lines: Sequence[str]) -> str:
     match = _NOUN.search(picker.question.plain)
     nouns = [word for word in (match.groups() if match else ()) if word][:1]
     stems = [stem_of(noun) for noun in nouns]
-    if not nouns or nouns[0] in stop_words() or stems[0] in _of_any_job() or asks(picker.question, "is_it"):
+    if not nouns or _is_slip(nouns[0]) or stems[0] in _of_any_job() or asks(picker.question, "is_it"):
         return ""
     known = terms_of_all(lines)
     every = {stems[0], *same(stems[0])}
     if every & known or any(picker.often[term] for term in every) or search(picker.subject.parsed, (stems[0],)).lines:
         return ""
     return cited(f"No line speaks of “{nouns[0]}”; the nearest that is known:")
+
+
+def _is_slip(noun: str) -> bool:
+    """Whether it is a function word, or one with a letter wrong: "shoud" names no thing."""
+    return noun in stop_words() or any(
+        abs(len(word) - len(noun)) <= 1 and word[0] == noun[0] and OSA.distance(word, noun) <= 1
+        for word in stop_words()
+        if len(word) >= SHORTEST
+    )
+
+
+SHORTEST = (
+    4  # letters of a word that may be a slip of another, as for slips that the classifier mends (bot/ask/english.py)
+)
 
 
 @cache

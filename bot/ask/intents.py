@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from bot.ask import (
+    about_checkpoints,
     about_clocks,
     about_code,
     about_course,
@@ -37,7 +38,7 @@ ANSWERS: Mapping[str, tuple[str, Answer]] = {
     "began": ("when it started, the first error, the order of events", about_course.began),
     "hung": ("whether and how long it hung", about_course.hung),
     "ran": ("how long it ran, from when to when", about_course.ran),
-    "lost": ("the last checkpoint, what was lost since", about_steps.lost),
+    "lost": ("the last checkpoint, what was lost since", about_checkpoints.lost),
     "last": ("what a node, a rank, the scheduler or the launcher logged last", about_lines.last),
     "around": ("lines around a piece of evidence, the traceback", about_lines.around),
     "stacks": ("where dumped processes stand", about_lines.stacks),

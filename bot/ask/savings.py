@@ -9,8 +9,9 @@ import numpy as np
 
 from bot.ask.subject import Subject
 from core.answer.job_lookup import LookResult
-from core.answer.search import MAX_SEARCHED, matching, tell
+from core.answer.search import MAX_SEARCHED, matching, rows_of_lines, tell
 from core.events.row_text import read_rows
+from core.model import Line
 
 MAX_REPORT = 400  # characters: longer lines are printed settings
 MAX_ROWS = 50_000  # lines about saving whose ranks are told apart
@@ -28,15 +29,18 @@ _SAVED = re.compile(
     rb"|\bsave_(?:done|end|ok|complete)|\bsaved\b[^\n]{0,80}\.(?:npy|npz|pth|bin|safetensors|msgpack|h5)\b"
     rb"|\bsaved(?: [\w.]{1,20}=| in [0-9]| [0-9]{1,9}\b|[ .!]{0,3}$)"
     rb"|\b(?:checkpoint|ckpt) (?:at|@) (?:it|iter|iteration|step|round|epoch) ?[0-9]"
+    rb"|\b(?:checkpoint|ckpt)\b[^\n]{0,40}\b(?:created|committed)\b|\bcommitted\b[^\n]{0,40}(?:checkpoint|ckpt|step)"
+    rb"|\b(?:snapshot|restart(?: file)?)\b[^\n]{0,80}\b(?:written|ok|done|complete)\b"
     rb"|\bsnapshot[\"']?[^\n]{0,40}\b(?:round|step|iter(?:ation)?|epoch)[\"']?[=: ]{1,3}[0-9]",
     re.IGNORECASE,
 )
 # One of them stands in each such line; to look for one takes a tenth of the time that all of the above takes.
-_WHAT = re.compile(rb"checkpoint|ckpt|model|state|step|\.pt|weights|shard|snapshot|save_|saved", re.IGNORECASE)
+_WHAT = re.compile(rb"checkpoint|ckpt|model|state|step|\.pt|weights|shard|snapshot|save_|saved|restart", re.IGNORECASE)
 # And one of these too
 _WORDS = (
     *(b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done", b"finished", b".pth.tar"),
     *(b"uploaded", b"exported", b"persisted", b"flushed", b"synced", b"pushed", b"snapshot"),
+    *(b"created", b"committed", b"restart"),
     *(b"save_", b"checkpoint at", b"checkpoint @", b"ckpt at", b"ckpt @"),
 )
 BEGUN = re.compile(
@@ -45,9 +49,14 @@ BEGUN = re.compile(
     re.IGNORECASE,
 )  # of transformers that is all that is printed; whether it was finished, such a line does not tell
 _SOURCE = re.compile(r"\b(?:print|log(?:ger|ging)?(?:\.\w{1,20})?|save)\(")
-_STEP = re.compile(
-    r"(?:step|iter|iteration|checkpoint|ckpt|round|checkpoint at it|\bupd)[\"']?[-_ =/:]{0,6}0{0,12}([0-9]{1,9})",
+_STEP = re.compile(  # "ba200" is Composer's, a batch (composer/callbacks/checkpoint_saver.py)
+    r"(?:step|iter|iteration|checkpoint at it|round|\bupd|(?<![a-z])ba)[\"']?[-_ =/:]{0,6}0{0,12}([0-9]{1,9})"
+    r"|(?:checkpoint|ckpt)[\"']?[-_ =/:]{0,6}0{0,12}([0-9]{1,9})",
     re.IGNORECASE,
+)
+_ANY_NUMBER = re.compile(r"(?<![0-9:])0{0,12}([0-9]{1,9})(?![0-9:]|[.,][0-9]{1,3} ?[A-Za-z])")
+AN_INDEX = (
+    2  # times a checkpoint's number that the job has come to, for that number to count checkpoints, not iterations
 )
 
 
@@ -56,8 +65,9 @@ class Savings:
     """The last lines that report a saving, the last one first. step: that they name, None where none does.
 
     after: where none does, the iteration that most who wrote them had completed. ranks: who wrote a line about that
-    step. missing: who did so of an earlier step, or is a rank of the job where there was none, and not of this one;
-    empty where one rank alone saves. whole: the last step that all of them report, where some are missing.
+    step. steps: all that lines name, in order. missing: who did so of an earlier step, or is a rank of the job where
+    there was none, and not of this one; empty where one rank alone saves. whole: the last step that all of them
+    report, where some are missing.
     """
 
     found: LookResult
@@ -66,6 +76,7 @@ class Savings:
     ranks: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
     whole: int | None = None
+    steps: tuple[int, ...] = ()
 
 
 def savings(subject: Subject) -> Savings:
@@ -75,16 +86,41 @@ def savings(subject: Subject) -> Savings:
     found = tell(subject.parsed, rows, "a checkpoint that was saved", latest=True, searched=searched)
     result = _reports(found)
     lines = result.lines
-    steps = [int(match[1]) if (match := _STEP.search(line.text)) else None for line in lines]
-    step = next((number for number in steps if number is not None), None)
+    step = next((number for line in lines if (number := _step_of(subject, line)) is not None), None)
     if step is None:
         return Savings(result, after=_after(subject, rows))
     by_step = _ranks(subject, rows, step)
+    steps = tuple(sorted({*by_step, step}))
     ranks = by_step.pop(step, set())
     every = set().union(*by_step.values()) if by_step else {*subject.parsed.table.ranks, *subject.home}
     missing = tuple(sorted(every - ranks)) if len(ranks) > 1 else ()
     everywhere = max((number for number, those in by_step.items() if missing and every <= those), default=None)
-    return Savings(result, step, None, tuple(sorted(ranks)), missing, everywhere)
+    return Savings(result, step, None, tuple(sorted(ranks)), missing, everywhere, steps)
+
+
+def _step_of(subject: Subject, line: Line) -> int | None:
+    """The step of a saving that a line names by its word, or by a number as the job had come to."""
+    table = subject.parsed.table
+    rows = rows_of_lines(table, table.files.index(line.file), [line.line])
+    return _step_in(subject, rows[0], line.text) if rows else None
+
+
+def _step_in(subject: Subject, row: int, text: str) -> int | None:
+    """As ``_step_of``; behind "checkpoint" a number far below what was reached counts checkpoints."""
+    iterations = subject.parsed.iterations
+    after = int(iterations.of_row[np.array([row])][0])
+    match = _STEP.search(text)
+    if match is not None and match[1]:
+        return int(match[1])
+    if match is not None and (after <= 0 or AN_INDEX * int(match[2]) >= after):
+        return int(match[2])
+    gaps = np.diff(iterations.course.numbers.astype(np.int64)) if len(iterations.course) > 1 else np.ones(1)
+    near = int(np.median(gaps)) if len(gaps) else 1
+    numbers = [int(number) for number in _ANY_NUMBER.findall(text)]
+    return next((number for number in numbers if after > LEAST_STEP and abs(number - after) <= near), None)
+
+
+LEAST_STEP = 20  # below which a number of a line may as well be a length or a size
 
 
 def _reports(found: LookResult) -> LookResult:
@@ -99,8 +135,8 @@ def begun(subject: Subject) -> tuple[LookResult, tuple[int, ...]]:
     rows, _ = matching(subject.parsed, [BEGUN])
     found = _reports(tell(subject.parsed, rows, "a saving that began", latest=True))
     texts = read_rows(subject.parsed.files, subject.parsed.table, rows[-MAX_ROWS:])
-    steps = {int(match[1]) for text in texts.values() if _is_said(text) and (match := _STEP.search(text))}
-    return found, tuple(sorted(steps))
+    steps = {_step_in(subject, row, text) for row, text in texts.items() if _is_said(text)}
+    return found, tuple(sorted(step for step in steps if step is not None))
 
 
 def _after(subject: Subject, rows: Sequence[int]) -> int | None:
@@ -121,9 +157,10 @@ def _ranks(subject: Subject, rows: Sequence[int], step: int) -> dict[int, set[in
     texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
     ranks: dict[int, set[int]] = defaultdict(set)
     for row, text in texts.items():
-        match, rank = _STEP.search(text), parsed.table.origins[parsed.table.voice[row]].rank
-        if match and rank is not None and int(match[1]) <= step and _is_said(text):
-            ranks[int(match[1])].add(rank)
+        number = _step_in(subject, row, text) if _is_said(text) else None
+        rank = parsed.table.origins[parsed.table.voice[row]].rank
+        if number is not None and number <= step:
+            ranks[number].update(() if rank is None else (rank,))
     return ranks
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.ask.about_steps import lost
+from bot.ask.about_checkpoints import lost
 from bot.ask.question import read_question
 from bot.ask.savings import savings
 from bot.ask.subject import Subject
@@ -29,6 +29,9 @@ def test_savings_are_found_by_a_word_of_theirs(word: str) -> None:
         ("synced snapshot_19 step 19", 19),
         ("exported model weights of global_step_16", 16),
         ("wk-c: INFO snapshot round=30 path=/srv/snap/w2.npy who=worker-2", 30),
+        ("restart written: rst.0000030.h5", None),
+        ("Checkpoint successfully created at: Checkpoint(path=run7/checkpoint_000004)", 4),
+        ("async-save: host 5 committed step 150", 150),
         ('{"msg": "snapshot", "round": 30, "path": "/srv/snap/w0.npy"}', 30),
     ],
 )
@@ -46,5 +49,37 @@ def test_the_last_upload_after_which_it_went_on_is_told() -> None:
     )
     parsed = parse(job({"rank_0.log": lines}))
     subject = Subject(parsed, diagnose_parsed(parsed))
-    reply = lost(subject, read_question("last checkpoint?", ()))
-    assert "The last one after which the job went on is that of step 8; whether that of 12 was finished" in reply[0]
+    told = lost(subject, read_question("last checkpoint?", ()))
+    assert "The last one after which the job went on is that of step 8; whether that of 12 was finished" in told[0]
+
+
+def test_the_step_is_read_from_where_the_job_had_come_to() -> None:
+    """A file's number that the job had just reached is its step; one far below counts checkpoints."""
+    log = "".join(f"2026-11-20T10:00:{at:02}Z step {at * 10} loss 1.0\n" for at in range(1, 31))
+    written = parse(job({"rank_0.log": log + "2026-11-20T10:00:31Z restart written: rst.0000300.h5\n"}))
+    assert savings(Subject(written, diagnose_parsed(written))).step == 300
+    counted = parse(job({"rank_0.log": log + "2026-11-20T10:00:31Z saved checkpoint /out/checkpoint_000004\n"}))
+    found = savings(Subject(counted, diagnose_parsed(counted)))
+    assert (found.step, found.after) == (None, 300)
+
+
+def test_a_checkpoint_that_not_all_report_is_not_the_last_good_one() -> None:
+    """The first sentence names the one that all report, and who is missing in the later one."""
+    logs = {
+        f"host-{rank}-{rank}.log": "".join(
+            f"2026-11-20T10:00:{step:02}Z step {step} loss 1.0\n"
+            + (
+                f"2026-11-20T10:00:{step:02}Z host {rank} committed step {step}\n"
+                if step % 10 == 0 and (step, rank) != (20, 2)
+                else ""
+            )
+            for step in range(1, 22)
+        )
+        for rank in range(4)
+    }
+    parsed = parse(
+        job(logs, nodes=[f"host-{rank}" for rank in range(4)], node_ranks={f"host-{rank}": [rank] for rank in range(4)})
+    )
+    told = lost(Subject(parsed, diagnose_parsed(parsed)), read_question("last good checkpoint?", ()))[0]
+    assert told.startswith("The last checkpoint that all ranks report is that of step 10; only 3 of 4 ranks report")
+    assert "rank 2 on host-2 not" in told

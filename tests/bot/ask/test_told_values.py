@@ -2,11 +2,11 @@
 
 import pytest
 
+from bot.ask.about_checkpoints import lost
 from bot.ask.about_course import reached
 from bot.ask.about_events import ended
 from bot.ask.about_numbers import numbers
 from bot.ask.about_pace import asks_pace
-from bot.ask.about_steps import lost
 from bot.ask.about_topics import presence
 from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
@@ -28,7 +28,7 @@ def test_a_finished_saving_is_no_denial() -> None:
     line = "2026-11-20T10:00:20Z [titan] root - INFO - Finished saving the checkpoint in 1.99 seconds.\n"
     subject = subject_of({"rank_0.log": steps(20) + line + "2026-11-20T10:00:21Z step 21 loss 6.9\n"})
     lines = lost(subject, asked("what was saved?", subject))
-    assert "they came after iteration 20" in lines[0]
+    assert lines[0].startswith("The last saved checkpoint came after iteration 20")
     assert "1 iteration must be computed again" in lines[0]
 
 

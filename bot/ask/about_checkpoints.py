@@ -1,0 +1,229 @@
+"""Answers about checkpoints: the last one, whether it is whole, from which to go on, what was computed since."""
+
+import re
+from math import isfinite
+
+import numpy as np
+
+from bot.ask.question import Question
+from bot.ask.reply_lines import Lines, cited, joined, quoted
+from bot.ask.savings import INTERVAL, LOADED, Savings, begun, savings
+from bot.ask.subject import Subject
+from bot.ask.wanted_value import asks, yes_or_no
+from bot.text import wording
+from bot.text.harmless import harmless
+from core.answer.job_lookup import LookResult
+from core.answer.search import rows_of_lines, seek, tell
+from core.history.attempt import Attempt
+from core.history.job_attempts import attempts_of
+from core.live.findings import duration
+from core.model import Scope, Stage
+
+
+def lost(subject: Subject, _question: Question) -> Lines:
+    """The last checkpoint, whether it is whole, and what was computed since."""
+    parsed = subject.parsed
+    attempts = attempts_of(parsed, subject.diagnosis)
+    last = parsed.iterations.last
+    done = attempts[-1].checkpoints if attempts else ()
+    found = savings(subject)
+    lines = quoted(found.found, 3)
+    if done and last is not None and (found.step is None or found.step <= done[-1]):
+        parts = (_parts(subject, found, done[-1]), _since(attempts[-1], last), _of_nan(subject, done[-1], done))
+        return [cited(joined(*parts)), *lines[:2]]
+    every = parsed.job.manifest.checkpoint_every
+    planned = f" job.json tells of one every {every:,} iterations." if every else ""
+    reached = (
+        f" The last complete iteration is {last:,}." if last is not None else " No line counts complete iterations."
+    )
+    if found.step is not None and last is not None:
+        return [cited(joined(*_of_step(subject, found, found.step, last))), *lines[:3]]
+    if lines and found.after is not None and last is not None and found.after <= last:
+        lacks = wording.counted(last - found.after, "iteration")
+        says = f"The last saved checkpoint{_called(found)} came after iteration {found.after:,}{_at(found)}. "
+        says += f"The job came to {last:,}, so {lacks} must be computed again if that one is whole."
+        return [cited(joined(says, _of_nan(subject, found.after, ()))), *lines]
+    if lines:
+        named = f" of step {found.step:,}" if found.step is not None else ""
+        which = "" if found.step is not None else ", which does not name its iteration"
+        says = f"The last line that reports a checkpoint{named}{_at(found)}{which}, is this one.{reached}{planned}"
+        return [cited(says), *lines]
+    started, steps = begun(subject)
+    if started.lines:
+        first = _begun(steps, last) or _failed_first(subject, steps, last) or _unnumbered(subject, started, last)
+        return [cited(first or f"{_ONLY_BEGUN}.{reached}{planned}"), *quoted(started, 3)]
+    return _none_known(subject, f"{reached}{planned}")
+
+
+def _of_step(subject: Subject, found: Savings, step: int, last: int) -> tuple[str, ...]:
+    """Sentences about the last saving, of the one before first where the last one is not to be trusted."""
+    diagnosis = subject.diagnosis
+    broke = diagnosis.stage is Stage.CHECKPOINT_SAVING and diagnosis.scope in (Scope.NODE, Scope.JOB)
+    older = max((number for number in found.steps if number < step), default=None)
+    parts, nan = _parts(subject, found, step), _of_nan(subject, step, found.steps)
+    if parts and found.whole is not None:
+        return parts, nan, f"{wording.counted(max(0, last - found.whole), 'iteration')} to compute again from there."
+    if parts or nan:
+        return parts, nan, _named(found, step, last)
+    if not broke:
+        return (_named(found, step, last),)
+    doubtful = f"That of {step:,} is doubtful, as the job failed in the stage of saving"
+    if older is None:
+        return _named(found, step, last), f"{doubtful}."
+    lacks = wording.counted(max(0, last - older), "iteration")
+    return (
+        f"The last one that is not doubtful is that of step {older:,}: {lacks} to compute again.",
+        f"{doubtful}; the job came to iteration {last:,}.",
+    )
+
+
+def _of_nan(subject: Subject, step: int, steps: tuple[int, ...]) -> str:
+    """Whether a checkpoint came before the loss was no number; empty where it never was none."""
+    bad = [
+        iteration
+        for series in subject.parsed.iterations.series
+        for iteration, value in zip(series.iterations, series.values, strict=True)
+        if not isfinite(value)
+    ]
+    if not bad:
+        return ""
+    if step < min(bad):
+        return f"It was saved before numbers were lost: NaN or infinite from iteration {min(bad):,} on."
+    older = max((number for number in steps if number < min(bad)), default=None)
+    before = f"; the last one before is that of step {older:,}" if older is not None else ""
+    return f"Do not go on from that of {step:,}: numbers are NaN or infinite from iteration {min(bad):,} on{before}."
+
+
+_FILE = re.compile(
+    r"(?<![\w/.-])(?:[\w.:-]{0,40}/){0,12}[\w.-]{0,60}(?:checkpoint|ckpt|snap|step|model|\.pt|\.pth|\.bin)[\w.-]{0,60}[0-9][\w.-]{0,40}",
+    re.IGNORECASE,
+)
+
+
+def _called(found: Savings) -> str:
+    """The name or path of a checkpoint in the last line about saving, behind a comma."""
+    match = _FILE.search(found.found.lines[0].text) if found.found.lines else None
+    return f", {harmless(match[0], 100)}," if match else ""
+
+
+def _at(found: Savings) -> str:
+    """The clock of the last line about saving, in brackets."""
+    return f" ({found.found.clock[0]})" if found.found.clock and found.found.clock[0] else ""
+
+
+def _unnumbered(subject: Subject, started: LookResult, last: int | None) -> str:
+    """After which iteration the last saving began whose lines name none; empty where nothing tells."""
+    parsed = subject.parsed
+    first = started.lines[0]
+    rows = rows_of_lines(parsed.table, parsed.table.files.index(first.file), [first.line])
+    after = int(parsed.iterations.of_row[np.array(rows[:1])][0]) if rows else -1
+    if after < 0 or last is None or after >= last:
+        return ""
+    lacks = wording.counted(last - after, "iteration")
+    says = (
+        f"The last saving began after iteration {after:,}; that it was finished no line says, but the job went on to "
+    )
+    return joined(f"{says}{last:,}, so {lacks} to compute again if it is whole.", _of_nan(subject, after, ()))
+
+
+def _none_known(subject: Subject, reached: str) -> Lines:
+    """The lines whose words may mean a saving, else that none is known to report one; what is lost without any."""
+    parsed = subject.parsed
+    kinds = [at for at, terms in enumerate(subject.messages) if "=checkpoint" in terms]
+    rows = [row for mine in parsed.table.rows_of(kinds).values() for row in mine.tolist()]
+    if rows:  # "policy stored": no report that is known, and no reason to deny one
+        may = tell(parsed, rows, "a word that may mean a saving", latest=True)
+        says = f"The last line that may tell of a checkpoint, of which no report is known, is this one.{reached}"
+        return [cited(says), *quoted(may, 3)]
+    read = wording.counted(subject.diagnosis.coverage.lines, "line")
+    says = f"No line reports a saved checkpoint in words that are known here ({read} were searched).{reached}"
+    last, interval = parsed.iterations.last, seek(parsed, [INTERVAL], "an interval of saving")
+    if last is not None and parsed.job.manifest.total_iterations != last:
+        says += f" If none was saved or loaded, all {wording.counted(last, 'iteration')} are lost."
+    loaded = seek(parsed, [LOADED], "a checkpoint that was loaded")
+    return [cited(says), *quoted(interval, 1), *quoted(loaded, 1)]
+
+
+def _named(found: Savings, step: int, last: int) -> str:
+    """The step of the last saving, and what was computed since."""
+    says = f"The last saved checkpoint is that of step {step:,}{_at(found)}"
+    if step > last:
+        return f"{says}, more than the last complete iteration, {last:,}: nothing is lost if it is whole."
+    if step == last:
+        return f"{says}, the last complete iteration: nothing is lost if it is whole."
+    lacks = wording.counted(last - step, "iteration")
+    return f"{says}; the job came to iteration {last:,}, so {lacks} must be computed again if it is whole."
+
+
+def saved(subject: Subject, question: Question) -> Lines | None:
+    """Whether it was saved, at the step that is named; None where that is not asked or no line reports a saving."""
+    if not (asks(question, "saved_well") and yes_or_no(question)):
+        return None
+    found = savings(subject)
+    steps = [str(step) for step in question.iterations]
+    at = [
+        place
+        for place, line in enumerate(found.found.lines)
+        if not set(steps).isdisjoint(re.findall(r"[0-9]{1,12}", line.text))
+    ]
+    if not found.found.lines or (steps and not at):
+        return None
+    place = at[0] if at else 0
+    rows = found.found
+    one = LookResult("", rows.lines[place : place + 1], rows.who[place : place + 1], rows.clock[place : place + 1])
+    says = f"Yes, a line reports that {f'step {steps[0]} was saved' if at else 'it was saved'}"
+    broke = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING and subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
+    doubt = " It failed in the stage of saving, so the last one is doubtful." if broke else ""
+    since = lost(subject, question)[:1] if subject.diagnosis.scope is not Scope.NONE else ()
+    return [cited(f"{says}.{doubt}"), *quoted(one, 1), *since]
+
+
+def _failed_first(subject: Subject, steps: tuple[int, ...], last: int | None) -> str:
+    """That the job failed in the first saving that lines tell of, so that all is lost; empty where it did not."""
+    diagnosis = subject.diagnosis
+    broke = diagnosis.stage is Stage.CHECKPOINT_SAVING and diagnosis.scope in (Scope.NODE, Scope.JOB)
+    if not broke or last is None or len(steps) > 1:
+        return ""
+    every = wording.counted(last, "iteration")
+    return f"It failed while it saved, and no line tells of an earlier saving: all {every} are lost by these logs."
+
+
+_ONLY_BEGUN = "No line calls a checkpoint complete; lines tell only that a saving began"
+
+
+def _begun(steps: tuple[int, ...], last: int | None) -> str:
+    """The last saving after whose beginning the job went on, where lines name the steps; empty where none is known."""
+    older = [step for step in steps if last is not None and step < last]
+    if not older or last is None:
+        return ""
+    says = f"{_ONLY_BEGUN}. The last one after which the job went on is that of step {older[-1]:,}"
+    open_ = [step for step in steps if step >= last]
+    more = f"; whether that of {open_[-1]:,} was finished no line tells" if open_ else ""
+    says += f"{more}. The job came to iteration {last:,}, so {wording.counted(last - older[-1], 'iteration')} must be "
+    return f"{says}computed again if that one is whole."
+
+
+def _since(attempt: Attempt, last: int) -> str:
+    """The last checkpoint that is called complete, and how much was computed after it."""
+    saved = attempt.checkpoints[-1]
+    done = [int(time) for number, time in zip(attempt.numbers, attempt.times, strict=True) if number == saved]
+    since = max(0, int(attempt.times[-1]) - done[0]) / 1000 if done else 0.0
+    took = f" ({duration(since)} of training)" if since else ""
+    says = f"The last checkpoint that the logs call complete came after iteration {saved:,}; the job came to "
+    return says + f"{last:,}, so {wording.counted(max(0, last - saved), 'iteration')}{took} must be computed again."
+
+
+def _parts(subject: Subject, saved: Savings, step: int) -> str:
+    """Which ranks do not report that they saved their part, and the last checkpoint that all of them do."""
+    if saved.step != step or not saved.missing:
+        return ""
+    homes = {subject.home.get(rank) for rank in saved.missing} - {None}
+    on = f" on {wording.names(sorted(filter(None, homes)), 3, 80)}" if homes else ""
+    lack = f"{wording.ranks(saved.missing)}{on}"
+    every = len(saved.ranks) + len(saved.missing)
+    of = f"{len(saved.ranks):,} of {every:,} ranks report that of step {step:,}, {lack} not"
+    if saved.whole is None:
+        return f"Do not trust the last checkpoint unchecked: {of}."
+    return (
+        f"The last checkpoint that all ranks report is that of step {saved.whole:,}; only {of}: do not trust that one."
+    )
