@@ -69,7 +69,7 @@ _SEPARATOR = r"((?:\\?[\"'\]]){0,2}\s{0,3}(?:=>|:=|[=:\uff1d\uff1a]|%3[AaDd])\s{
 _SURE_NAME = (
     r"(?:pass(?:word|wort|wd|phrase)|(?<![a-z])psk|kennwort|mot de passe|contrase\u00f1a"
     r"|(?<![a-z])(?:senha|has\u0142o|wachtwoord|l\u00f6senord|\u015fifre|heslo)(?![a-z])"
-    r"|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\uc554\ud638|(?<=[a-z0-9])_pwd"
+    r"|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\uc554\ud638|(?<=[a-z0-9])(?:_pwd|\.pwd(?=\s{0,3}[=:]\s{0,3}(?![/~.]|[A-Z]:)))"
     r"|(?<![a-z])(?:(?:accounting)?storage|admin|ansible|app|auth|become|bmc|db|docker|ftp|git|http|https|imap|ipmi|jobcomp|ldap|login"
     r"|mail|mongo|my|mysql|nas|pg|postgres|proxy|rabbitmq|redis|registry|root|smtp|ssh|sudo|svc|user|vpn)[_-]?pass(?![a-z_-])|shared[_-]?access[_-]?key"
     r"|client[_-]?secret|secret(?:[_.-]?access)?(?:[_.-]?key)?|private[_-]?key"
@@ -126,12 +126,12 @@ _BEARER = re.compile(
 )
 _HEX_KEY = re.compile(
     r"(?i)((?:wandb(?:\.login\(|[_ -]?(?:api[_ -]?key|login|key))|api[_ -]?key|\.netrc|machine api\.wandb\.ai)"
-    r"[^\n\[]{0,40}?)(?<![0-9a-f])([0-9a-f]{40})(?![0-9a-f])"
+    r"[^\n\[]{0,40}?)(?<![0-9a-f])([0-9a-f]{40}|[0-9a-f]{32})(?![0-9a-f])"
 )
 # A variable in capitals that is called a key. EOS_TOKEN is a word of a tokenizer, FORWARD_PASS=0.12 a time.
 _ENVIRONMENT = re.compile(
     r"((?<![A-Za-z0-9_])(?:SSHPASS|(?!(?:EOS|BOS|PAD|UNK|SEP|CLS|MASK)_)[A-Z][A-Z0-9_]{1,60}_(?:KEY(?:_BASE)?|AUTH|TOKEN|PASS|PWD|SECRET|CREDS))"
-    rf"\s?=\s?){NO_PLACEHOLDER}(?![0-9.]{{1,20}}(?:\s|$))(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}/]{{4,256}}+(?!/))"
+    rf"(?:\s?(?:=|->)\s?|\s(?:is|was)\sset\sto\s(?=\S{{0,60}}[0-9]))){NO_PLACEHOLDER}(?![0-9.]{{1,20}}(?:\s|$))(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}/]{{4,256}}+(?!/))"
 )
 # What HTTP, Docker, npm and netrc keep where no name says "secret".
 _COOKIE = re.compile(
@@ -156,7 +156,7 @@ _MACHINE_MADE = re.compile(
     r"(?i)((?<![a-z])(?:(?:routing|integration|licen[cs]e|subscription|ingest(?:ion)?|events?|fernet|app(?:lication)?|service)[_-]?key"
     rf"|secret[_-]?id){_SEPARATOR}[\"']?){NO_PLACEHOLDER}([0-9a-f]{{8}}(?:-?[0-9a-f]{{4}}){{3}}-?[0-9a-f]{{12,44}})(?![0-9a-z])"
 )
-_HASH = re.compile(r"(?i)commit|sha|hash|rev")
+_HASH = re.compile(r"(?i)commit|sha|hash|rev|md5|checksum|digest")
 _EMAIL = re.compile(
     r"[A-Za-z0-9._%+-]{1,64}@(?![0-9]{1,8}\.(?:service|slice|socket|scope|timer|mount)\b)"
     r"(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}"
@@ -178,6 +178,8 @@ _NO_SECRET = re.compile(
 )
 # An option behind a name without a value, and a call: authkey=process.current_process().authkey
 _OPTION_WORD, _CALLED = re.compile(r"--?[A-Za-z]"), re.compile(r"[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){1,8}")
+# Where containers find their secrets (docs.docker.com, Kubernetes' service accounts): a place, and no secret.
+_MOUNTED = re.compile(r"/(?:var/)?run/secrets/[\w./-]{1,200}")
 _WEAK_WORD = re.compile(r"(?i)\*+|x{3,}|<[^>]*>?|\$\{?\w+\}?")
 
 
@@ -241,7 +243,7 @@ class Redactor:
         edge = value[: len(value) - len(value.lstrip("\\\"'"))]
         end = value[len(value.rstrip("\\\"'")) :]
         core = value.strip("\\\"'")
-        if not core or _NO_SECRET.fullmatch(core.rstrip(".")) or _WEAK_WORD.fullmatch(core):
+        if not core or any(form.fullmatch(core.rstrip(".")) for form in (_NO_SECRET, _WEAK_WORD, _MOUNTED)):
             return match[0]
         if _PLACEHOLDER.search(core) or (match[2].endswith(" ") and _OPTION_WORD.match(value)):
             return match[0]

@@ -23,6 +23,7 @@ CHUNK_BYTES = 1 << 23  # of about CHUNK_ROWS lines, 2 MB as columns: workers hol
 SAMPLE_BYTES = 1 << 18  # enough to learn prefixes from; job scripts print less before the first rank speaks
 # To import numba and load the kernel takes 0.8 s, 2 s where Python may keep no .pyc; scan_blocks reads 3 MB/s.
 KERNEL_BYTES = 4 << 20
+KERNEL_LINES = 1 << 17  # as many as so many bytes have at 32 a line; of 2 MB of empty lines scan_blocks takes 7 s
 # A line costs a dozen bytes while a job is diagnosed, an empty one too; no log holds millions of lines so short.
 MAX_SHORT, SHORT = 1 << 22, 8
 
@@ -120,15 +121,16 @@ def _chunks(file_blocks: Iterator[Block]) -> Iterator[Iterator[Block]]:
 
 
 def _fitting(engine: Engine, file_blocks: Iterator[Block]) -> tuple[Engine, Iterator[Block]]:
-    """A packed file holds many times what its size told: when it does, the kernel takes over."""
+    """A packed file holds many times what its size told, or a small one very many lines: then the kernel takes over."""
     if engine is not scan_blocks:
         return engine, file_blocks
-    ahead, size = list[Block](), 0
+    ahead, size, lines = list[Block](), 0, 0
     for block in file_blocks:
-        ahead.append(Block(block.offset, block.text, block.size))
-        size += block.size
-        if size >= KERNEL_BYTES:
-            engine = choose_engine(size)
+        text = block.text
+        ahead.append(Block(block.offset, text, block.size))
+        size, lines = size + block.size, lines + text.count(b"\n") + text.count(b"\r")
+        if size >= KERNEL_BYTES or lines >= KERNEL_LINES:
+            engine = choose_engine(max(size, KERNEL_BYTES))
             break
     return engine, chain(ahead, file_blocks)
 

@@ -289,7 +289,8 @@ def missing_signs(
         mute = [node for node in mute if node not in chatty]
         known = len(expected)
     if not ranks or (not mute and len(spoke) > len(expected)):  # few ranks are known, and more nodes spoke
-        mute, known = [node for node in nodes if node not in set(spoke)], len(nodes)
+        told = set(spoke)
+        mute, known = [node for node in nodes if node not in told], len(nodes)
     others = known - len(mute)
     if not mute or others < MIN_COMPLAINERS or len(mute) >= others:
         return []

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -146,7 +146,8 @@ def _read(job: Job, workers: int | Executor, heap: Heap, progress: Progress | No
             progress(f"reading {job.id}", done, len(job.logs))
 
     engine = choose_engine(_size(job))
-    hosts, year, start = _known_hosts(job), find_year(job), _find_start(job)
+    samples = _Samples(job)
+    hosts, year, start = _known_hosts(job), find_year(job, samples), _find_start(job, samples)
     return read_files(job.logs, hosts, year, workers=workers, engine=engine, heap=heap, start=start, progress=tell)
 
 
@@ -154,43 +155,56 @@ def _size(job: Job) -> int:
     return sum(file.size for file in job.logs)
 
 
-def find_year(job: Job) -> int:
-    """Year for clocks that have none: of the job's start, else of the first date in its logs."""
-    if date := _first_date(job):
+def find_year(job: Job, samples: Iterable[bytes] | None = None) -> int:
+    """Year for clocks that have none: of the job's start, else of the first date in its logs.
+
+    Args:
+        samples: the first bytes of its first files, where they are known.
+    """
+    samples = _Samples(job) if samples is None else samples
+    if date := _first_date(job, samples):
         return int(date[:4])
-    return next((int(match[1]) for sample in _samples(job) if (match := _US_DATE.search(sample))), _NO_YEAR)
+    return next((int(match[1]) for sample in samples if (match := _US_DATE.search(sample))), _NO_YEAR)
 
 
-def _find_start(job: Job) -> int:
+def _find_start(job: Job, samples: Iterable[bytes]) -> int:
     """When the job began, in microseconds: as job.json says, else the first date in its logs, else the first clock.
 
     A date may lack its year, as those of c10d and syslog do, which stand beside programs' own clocks without a date. A
     clock alone is one of a day that nobody knows, the first of the year without a name; NO_TIME without any.
     """
-    if date := _first_date(job):
+    if date := _first_date(job, samples):
         return first_time(date if len(date) > len("2026-11-22") else date + b" 12:00:00", _NO_YEAR)
-    day = next((match[0] for sample in _samples(job) if (match := _MONTH_DAY.search(sample))), None)
+    day = next((match[0] for sample in samples if (match := _MONTH_DAY.search(sample))), None)
     if day is not None:
-        return first_time(day, find_year(job))
-    clock = next((match[0] for sample in _samples(job) if (match := _CLOCK.search(sample))), None)
+        return first_time(day, find_year(job, samples))
+    clock = next((match[0] for sample in samples if (match := _CLOCK.search(sample))), None)
     return NO_TIME if clock is None else first_time(b"%d-01-02 " % _NO_YEAR + clock, _NO_YEAR)
 
 
-def _first_date(job: Job) -> bytes:
+def _first_date(job: Job, samples: Iterable[bytes]) -> bytes:
     """A text that begins with a date, and the clock behind it if there is one; empty when no date is found."""
     if job.manifest.start and re.match(r"20\d{2}-", job.manifest.start):
         return job.manifest.start.encode()
-    return next((match[0] for sample in _samples(job) if (match := _DATE.search(sample))), b"")
+    return next((match[0] for sample in samples if (match := _DATE.search(sample))), b"")
 
 
-def _samples(job: Job) -> Iterator[bytes]:
-    """The first bytes of the first files."""
-    for file in job.logs[:_SAMPLES]:
-        try:
-            with file.open() as stream:
-                yield stream.read(_YEAR_SAMPLE)
-        except UnreadableLog:
-            continue
+class _Samples:
+    """The first bytes of the first files, each read when it is asked for, once: a wrapped one is unwrapped for it."""
+
+    def __init__(self, job: Job) -> None:
+        self._read: list[bytes] = []
+        self._left = iter(job.logs[:_SAMPLES])
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._read
+        for file in self._left:
+            try:
+                with file.open() as stream:
+                    self._read.append(stream.read(_YEAR_SAMPLE))
+            except UnreadableLog:
+                continue
+            yield self._read[-1]
 
 
 def _is_machine(node: str | None) -> bool:

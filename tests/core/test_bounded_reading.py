@@ -1,7 +1,8 @@
 """A job in which everything is different is read as often as another: what is read grows with its lines alone."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from core.diagnose import diagnose
 from core.events.column import Column
 from core.events.table import EventTable
 from core.job import Job
+from core.nodes.spatial import missing_signs
+from core.parsing.parse import read_job
 from tests.support.jobs import job, lines
 
 FEW, MANY = 60, 480
@@ -72,3 +75,36 @@ def test_what_is_read_grows_with_the_lines(flood: Callable[[int], Job], monkeypa
         costs.append(read)
 
     assert costs[1] < GROWTH * costs[0], costs
+
+
+def test_nodes_that_never_spoke_are_found_in_one_look() -> None:
+    """Whoever spoke is looked at once, and not once for each node of the job."""
+    looks = 0
+
+    class Spoke(list[str]):
+        def __iter__(self) -> Iterator[str]:
+            nonlocal looks
+            looks += 1
+            return super().__iter__()
+
+    nodes = [f"node-{number}" for number in range(100)]
+    signs = missing_signs({}, [], nodes, Spoke(nodes[1:]), [], began=False)
+
+    assert [sign.node for sign in signs] == ["node-0"]
+    assert looks == 1
+
+
+def test_the_first_bytes_of_a_file_are_read_once_for_all_that_is_asked_of_them() -> None:
+    """Year, day and clock are looked for in the same bytes."""
+    opened = 0
+    whole = job({"logs/train.log": b"no date at all\n"})
+    (log,) = whole.logs
+
+    def counted() -> BinaryIO:
+        nonlocal opened
+        opened += 1
+        return log.open()
+
+    read_job(replace(whole, logs=(replace(log, open=counted),)))
+
+    assert opened <= 3, "for the samples, for its rows, and for who speaks"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from core.errors import UnreadableLog
 from core.job import LogFile
 from core.logs.array_store import Heap
-from core.logs.columns import Block, Columns
+from core.logs.columns import Block, Columns, Engine
 from core.logs.file_rows import FileRows
 from core.logs.lines import MAX_SEGMENT, Format
 from core.logs.log_files import read_files
@@ -223,3 +223,19 @@ def test_without_numba_the_reference_reads_everything(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "core.logs.kernel", None)
 
     assert choose_engine(1 << 40) is scan_blocks
+
+
+def test_a_small_file_of_very_many_lines_is_read_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two megabytes of empty lines took seven seconds, for engines were chosen by bytes alone."""
+    chosen = []
+
+    def noted(total_bytes: int) -> Engine:
+        chosen.append(total_bytes)
+        return scan_blocks
+
+    monkeypatch.setattr("core.logs.scan.choose_engine", noted)
+    monkeypatch.setattr("core.logs.scan.KERNEL_LINES", 100)
+    for text in (b"\n" * 99, b"\n" * 100, b"\r" * 100):
+        scan_file(log(text), (), 2026, scan_blocks)
+
+    assert chosen == [KERNEL_BYTES, KERNEL_BYTES]

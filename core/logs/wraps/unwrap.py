@@ -13,11 +13,11 @@ _MAX_LABELS = 1 << 12  # that are remembered, so that they need not be written a
 # Of one line: a traceback of 1,000 frames has 3,000 lines, a progress bar tens of thousands, of which the last count.
 _MAX_PIECES = 1 << 14
 _MAX_JOINED = 1 << 20  # bytes of a line that came in parts; real lines end at about 14,000 (docs/reference/logs.md)
-# Sets of fields of the records of a file: a logger has some for each of its calls, and the real job that says most has
-# 1,102 different messages (core.logs.fold). Each new one is read field by field, at some 20 us a line.
-MAX_LAYOUTS = 1 << 12
+# Sets of fields of the records of a file: a logger has some for each of its calls, and all of them together say 1,102
+# different messages in the real job that says most (core.logs.fold). A new one is read field by field, at 20 us a line.
+MAX_LAYOUTS = 1 << 10
 _SHORT = 16  # bytes of a set of fields that is kept as it is, and of the digest of a longer one
-MAX_BEYOND = 1 << 14  # records with further ones that are looked at; behind those nothing is taken off any more
+MAX_BEYOND = 1 << 12  # records with further ones that are looked at; behind those nothing is taken off any more
 _NOTHING = Peeled(b"")
 
 
