@@ -41,12 +41,12 @@ LINES_FORM = "ff_lines_form"
 
 # What each part of a value looks like, by the field that it fills.
 _PARTS = {
-    "run": "r-[a-z0-9]{1,32}",
-    "revision": "[0-9]{1,9}",
-    "evidence": "[ENI][1-9][0-9]{0,3}",
-    "pattern": "[a-z0-9-]{1,64}",
-    "answer": "yes|no|back",
-    "useful": "yes|no",
+    "run": re.compile("r-[a-z0-9]{1,32}"),
+    "revision": re.compile("[0-9]{1,9}"),
+    "evidence": re.compile("[ENI][1-9][0-9]{0,3}"),
+    "pattern": re.compile("[a-z0-9-]{1,64}"),
+    "answer": re.compile("yes|no|back"),
+    "useful": re.compile("yes|no"),
 }
 
 
@@ -54,6 +54,10 @@ class BadButton(FirstfaultError):
     """A button or form whose ids are not of this program: of another version, or made up."""
 
     audience = Audience.ASKER
+
+
+def _is_part(name: str, text: str) -> bool:
+    return _PARTS[name].fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +73,12 @@ class Click:
     def read(cls, value: object) -> Self:
         """The click of such a text; raises BadButton for anything else."""
         names = [field.name for field in fields(cls)]
-        pattern = ":".join(f"({_PARTS[name]})" for name in names)
-        found = re.fullmatch(pattern, value, re.ASCII) if isinstance(value, str) else None
-        if found is None:
+        texts = value.split(":") if isinstance(value, str) else []
+        if len(texts) != len(names) or not all(map(_is_part, names, texts)):
             raise BadButton(
                 "This button is not one that I know.", "Ask for the diagnosis again; then the buttons are new."
             )
-        parts: list[Any] = [
-            int(text) if name == "revision" else text for name, text in zip(names, found.groups(), strict=True)
-        ]
+        parts: list[Any] = [int(text) if name == "revision" else text for name, text in zip(names, texts, strict=True)]
         return cls(*parts)
 
 

@@ -19,7 +19,9 @@ BEHIND = 3  # lines behind them: how it was stopped
 LAST = 64  # lines of each file that are looked at
 MAX_FILES = 64  # a job that writes more has a clock somewhere
 # How long it waits may stand in it: "after 1800s", "waited 00:30:00"
-_WAITED = re.compile(r"\d+(?:\.\d+)? ?(?:s|secs?|seconds|m|min|minutes|h|hours)\b|\d{1,3}:\d{2}(?::\d{2})?")
+_WAITED = re.compile(
+    r"(?<!\d)\d{1,9}(?:\.\d{1,6})? ?(?:s|secs?|seconds|m|min|minutes|h|hours)\b|(?<!\d)\d{1,3}:\d{2}(?::\d{2})?"
+)
 
 
 def find_repeats(parsed: Parsed) -> str:

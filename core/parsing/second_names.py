@@ -102,8 +102,8 @@ def _named_together(
         of_node = [word for word in words if word in nodes]
         of_other = [word for word in words if word in others]
         if len(of_node) == len(of_other) > 0:
-            shape = _WORD.sub(lambda word: "*" if word[0] in nodes or word[0] in others else "", text)
-            found[re.sub(r"\W*\w[^*]*", " ", shape)] += zip(of_other, of_node, strict=True)
+            marked = _WORD.sub(lambda word: "*" if word[0] in nodes or word[0] in others else word[0], text)
+            found[mask(marked.encode("utf-8", "replace")).decode()] += zip(of_other, of_node, strict=True)
     return found
 
 

@@ -61,7 +61,7 @@ def _lists(lines: Sequence[bytes]) -> Iterator[frozenset[bytes]]:
     for line in lines:
         for match in _LIST.finditer(line, 0, WINDOW):
             with_commas = b"," in match["names"]
-            names = re.split(rb", ?" if with_commas else rb" ", match["names"])
+            names = [name.strip() for name in match["names"].split(b"," if with_commas else b" ")]
             are_names = len(set(names)) == len(names) and MIN_NAMES <= len(names) <= MAX_NAMES
             if are_names and (with_commas or are_made_alike(names)):
                 yield frozenset(names)

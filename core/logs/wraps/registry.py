@@ -28,6 +28,7 @@ from core.logs.wraps import (
     speaker_heads,
     stern,
     tags,
+    unmarked_names,
 )
 from core.logs.wraps.documents import Document
 from core.logs.wraps.peeled import Fit
@@ -60,6 +61,7 @@ FITS: tuple[Fit, ...] = (
     ranks.fit,
     tags.fit,
     speaker_heads.fit,
+    unmarked_names.fit,
     named_pairs.fit,
     listed_names.fit,
     leading_clock.fit,

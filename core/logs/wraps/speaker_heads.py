@@ -23,7 +23,6 @@ from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.shared_files import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speaker_turns import ALWAYS, LEAST, NamedLine, names_that_return, take_turns
 from core.logs.wraps.speakers import SpeakerWord, peel_all, together
-from core.logs.wraps.unmarked_names import unmarked_names
 
 _TOKENS = 8  # words of a head: a date, a clock, a level, the name of a logger, a place in the code, the speaker
 _MAX_SHAPES = 64  # of names, their digits apart, in one expression; a cluster has a few
@@ -75,7 +74,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The columns of speakers, if there are any."""
     lines = [line for line in lines if not _LABELLED.match(line)]
     heads = [line for line in lines if has_clock(line)]
-    columns = (_fit(heads) if heads else []) or (_fit(lines) if lines else []) or unmarked_names(lines)
+    columns = (_fit(heads) if heads else []) or (_fit(lines) if lines else [])
     return Wrap("heads", partial(peel_all, columns), continues=_goes_on, goes_on=tells_of_an_error) if columns else None
 
 

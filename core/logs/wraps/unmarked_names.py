@@ -7,11 +7,12 @@ order each time, or a line of their own tells of each on which machine it is.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from core.logs.speaker_names import MACHINE, NameReading
-from core.logs.wraps.shared_files import LEVEL
+from core.logs.speaker_names import MACHINE
+from core.logs.wraps.peeled import Peeled, Wrap
+from core.logs.wraps.shared_files import LEVEL, has_no_clock, tells_of_an_error
 from core.logs.wraps.speaker_turns import LEAST, NamedLine, in_changing_order, names_that_return, take_turns
-from core.logs.wraps.speakers import SpeakerWord
 
 MIN_NAMES = 3  # of two, one may answer the other
 FIRST_LINES = 200  # in which each name stands beside its machine
@@ -22,31 +23,45 @@ _CLOCK = (
 )
 _NAME = rb"(?!(?i:" + LEVEL + rb"\b))[A-Za-z][A-Za-z0-9_.-]{0,62}[A-Za-z0-9]"
 _HEADS = tuple(
-    re.compile(
-        rb"^\s{0,8}" + _CLOCK + rb"(?:[A-Za-z]{1,16}[:]? ){%d}(?P<word>(?P<name>" % place + _NAME + rb"))(?=[ \t]+\S)"
-    )
+    re.compile(rb"^\s{0,8}" + _CLOCK + rb"(?:[A-Za-z]{1,16}[:]? ){%d}(?P<name>" % place + _NAME + rb")(?=[ \t]+\S)")
     for place in _PLACES
 )
-_READING = NameReading(re.compile(rb"(?P<node>" + _NAME + rb")"))
+_WORD = re.compile(rb"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?")
+_BESIDE = 60  # bytes of what a line says, as much as tells it from another (core.logs.wraps.speaker_turns)
 
 
-def unmarked_names(lines: Sequence[bytes]) -> list[SpeakerWord]:
+@dataclass(frozen=True, slots=True)
+class _UnmarkedNames:
+    """Takes the name off a line that has one of these where they stand."""
+
+    head: re.Pattern[bytes]
+    names: frozenset[bytes]
+
+    def peel(self, line: bytes) -> Peeled | None:
+        """The line without its name, of that machine."""
+        match = self.head.match(line)
+        if match is None or match["name"] not in self.names:
+            return None
+        before, behind = line[: match.start("name")], line[match.end() :].lstrip()
+        return Peeled(before + behind, nodes=(match["name"],))
+
+
+def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The word that names who speaks in most lines; none where it may be anything else."""
     for head in _HEADS:
         named = [
-            NamedLine(match["name"], line[match.end() : match.end() + 60])
+            NamedLine(match["name"], line[match.end() : match.end() + _BESIDE])
             for line in lines
             if (match := head.match(line)) is not None
         ]
-        names = _that_say_the_same(named)
-        named = [one for one in named if one.name in set(names)]
+        names = frozenset(_that_say_the_same(named))
+        named = [one for one in named if one.name in names]
         if len(names) < MIN_NAMES or len(named) < LEAST * len(lines) or not take_turns(named):
             continue
         if in_changing_order(named) or _have_machines(names, lines[:FIRST_LINES]):
-            shapes = rb"|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-            pattern = re.compile(head.pattern.replace(_NAME, shapes))
-            return [SpeakerWord(pattern, _READING)]
-    return []
+            words = _UnmarkedNames(head, names)
+            return Wrap("unmarked names", words.peel, continues=has_no_clock, goes_on=tells_of_an_error)
+    return None
 
 
 def _that_say_the_same(named_lines: Sequence[NamedLine]) -> list[bytes]:
@@ -65,7 +80,7 @@ def _have_machines(names: Collection[bytes], lines: Iterable[bytes]) -> bool:
     """Whether each name stands beside one machine, as many beside each."""
     machines: Mapping[bytes, set[bytes]] = defaultdict(set)
     for line in lines:
-        found = [name for name in names if re.search(rb"(?<![\w.-])" + re.escape(name) + rb"(?![\w.-])", line)]
+        found = [word for word in _WORD.findall(line) if word in names]
         of_line = {match["named"] or match[0] for match in MACHINE.finditer(line)}
         if len(found) == len(of_line) == 1:
             machines[found[0]] |= of_line
