@@ -18,7 +18,8 @@ _NODE_NAME = re.compile(
     re.IGNORECASE,
 )
 _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process|workerlog)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
-_RANK_AT_END = re.compile(r"(?:^|[-_.])(?:rank|workerlog)\.\d{1,6}$", re.IGNORECASE)  # of Paddle; an ending is none
+# Of Paddle (workerlog.0) and detectron2 (log.txt.rank1): an ending is none
+_RANK_AT_END = re.compile(r"(?:^|[-_.])(?:rank\.?|workerlog\.)\d{1,6}$", re.IGNORECASE)
 _LOCAL_NAME = re.compile(r"(?:^|[-_.])local[-_]?(?:rank)?[-_.]?(\d{1,3})(?=$|[-_.])", re.IGNORECASE)
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(?P<host>.+?)[-_.](?P<marked>r(?=\d))?(?P<rank>\d{1,6})")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from core.events.build import with_homes, with_ranks_as_nodes
 from core.events.table import EventTable
 from core.job import LogFile, Manifest
-from core.logs.voices import Program, is_actor, rank_called
+from core.logs.voices import Origin, Program, is_actor, rank_called
 from core.parsing.file_names import nodes_by_likeness
 from core.parsing.homes import (
     communicator_homes,
@@ -71,10 +71,24 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
     table = with_one_name(table, files, manifest)
     if not are_listed:
         table, manifest = _with_files_alike(table, manifest)
+    table = _with_ranks_of_nodes(table, manifest)
     if not (nameless or manifest.node_ranks) and (whole := _with_silent_ranks_of_nodes(table, manifest)):
         manifest = replace(manifest, node_ranks=whole)
     is_of_actors = table.nodes and all(map(is_actor, table.nodes))
     return Places(table, manifest, "rank" if nameless else "actor" if is_of_actors else "node", launched)
+
+
+def _with_ranks_of_nodes(table: EventTable, manifest: Manifest) -> EventTable:
+    """The table with the rank of each process that tells which of its machine it is: workerlog.1 of the second one."""
+    if table.ranks or not manifest.node_ranks:
+        return table
+    ranks = {node: sorted(own) for node, own in manifest.node_ranks.items()}
+
+    def rank_of(origin: Origin) -> int | None:
+        own, local = ranks.get(origin.node or "", []), origin.local_rank
+        return own[local] if local is not None and local < len(own) else origin.rank
+
+    return replace(table, origins=tuple(replace(origin, rank=rank_of(origin)) for origin in table.origins))
 
 
 def _with_files_alike(table: EventTable, manifest: Manifest) -> tuple[EventTable, Manifest]:

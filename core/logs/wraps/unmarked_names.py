@@ -26,6 +26,8 @@ _HEADS = tuple(
     re.compile(rb"^\s{0,8}" + _CLOCK + rb"(?:[A-Za-z]{1,16}[:]? ){%d}(?P<name>" % place + _NAME + rb")(?=[ \t]+\S)")
     for place in _PLACES
 )
+# An address may stand behind more words, for nothing else looks so: "gen    7 10.3.1.12 ok  evals 64"
+_ADDRESS = re.compile(rb"^(?:[^\s]{1,40}[ \t]{1,8}){0,5}?(?P<name>(?:[0-9]{1,3}\.){3}[0-9]{1,3})(?=[ \t:,]|$)")
 _WORD = re.compile(rb"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?")
 _BESIDE = 60  # bytes of what a line says, as much as tells it from another (core.logs.wraps.speaker_turns)
 
@@ -48,7 +50,7 @@ class _UnmarkedNames:
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The word that names who speaks in most lines; none where it may be anything else."""
-    for head in _HEADS:
+    for head in (*_HEADS, _ADDRESS):
         named = [
             NamedLine(match["name"], line[match.end() : match.end() + _BESIDE])
             for line in lines
