@@ -49,10 +49,10 @@ def find_origins(
     files |= {name: _told(files[name], speaker, manifest) for name, speaker in own.items()}
     of_paths = [files[voice.file] for voice in voices]
     labels = [read_prefix(voice.prefix, known) for voice in voices]
+    of_paths = of_paths if manifest.nodes else _by_their_hosts(of_paths, labels)
     labels = labels if manifest.nodes else _with_one_name(of_paths, labels)
     labels = with_local_ranks(labels, of_paths, manifest)
     labels = without_foreign_ranks(with_numbered_processes(voices, labels, of_paths), of_paths, manifest)
-    of_paths = of_paths if manifest.nodes else _by_their_hosts(of_paths, labels)
     ranks, nodes = tasks_are_ranks(labels, manifest), tasks_are_nodes(labels, manifest)
     seen = [
         _combine(path, label, manifest, tasks_are_ranks=ranks, tasks_are_nodes=nodes)

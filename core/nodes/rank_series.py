@@ -163,8 +163,9 @@ def _changes(
     """
     least = MIN_SIDE if places is None else AT_ONSET
     told = {subject: of for subject, of in told.items() if len(of.values) >= 2 * least}
-    pair = len({subject.node for subject in told}) < MIN_RANKS
-    if len({subject.node for subject in told}) < PAIR or len(told) <= MIN_RANKS:
+    machines = len({subject.node for subject in told})
+    pair = machines == PAIR
+    if machines < PAIR or (pair and len(told) <= MIN_RANKS):
         return []
     grain = _grain(told.values())
     found = {

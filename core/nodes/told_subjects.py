@@ -21,6 +21,7 @@ NAMED_RANK = re.compile(r"\b(?:global[_ ]?)?rank['\"]?\s{0,8}[=:#]?\s{0,8}(?P<nu
 _DEVICE = re.compile(r"(?<![/\w])(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?(?P<number>\d{1,3})\b", re.IGNORECASE)
 # Where a process is in a mesh: at=[2, 0, 1], at=["2", "0", "1"], (0,3)
 _COORDINATES = re.compile(r"[\[(] ?[\"']?(\d{1,3})[\"']?(?:, ?[\"']?(\d{1,3})[\"']?){1,3} ?[\])]")
+_COUNTED = re.compile(r"[A-Za-z_]{1,8}(\d{1,6})")  # the column of a rank: p07
 _BASE = 1_000  # of a coordinate, above the number behind it
 # A word, which names the number behind it, or a number: not a part of a word, an address or a version.
 _TOKEN = re.compile(
@@ -107,10 +108,10 @@ class Subjects:
             yield from _of_one(Subject(self._home.get(rank) or origin.node or "", rank), numbers)
             return
         node = self._named(text) if self._lists_nodes else origin.node
-        columns = numbers[-len(self._home) :] if len(self._home) >= MIN_RANKS else []
-        if len(columns) == len(self._home) >= MIN_RANKS and not any(number.name for number in columns[1:]):
+        if columns := self._columns_of_ranks(numbers):
+            name = "" if columns[-1].name else columns[0].name
             for column, of in zip(columns, sorted(self._home), strict=True):
-                yield Subject(self._home[of], of), Number(-1, columns[0].name, column.value)
+                yield Subject(self._home[of], of), Number(-1, name, column.value)
         elif (
             len(of_columns := [(number, home) for number in numbers if (home := self._column(number)) is not None]) > 1
         ):
@@ -120,6 +121,18 @@ class Subjects:
             device, mesh = _DEVICE.search(text), _COORDINATES.search(text)
             place = _place(mesh[0]) if mesh is not None else count
             yield from _of_one(Subject(node, device=int(device["number"]) if device is not None else place), numbers)
+
+    def _columns_of_ranks(self, numbers: Sequence[Number]) -> Sequence[Number]:
+        """A number for each rank, in order: the last ones of a line, without names, or all that count the ranks."""
+        if len(self._home) < MIN_RANKS:
+            return ()
+        last = numbers[-len(self._home) :]
+        if len(last) == len(self._home) and not any(number.name for number in last[1:]):
+            return last
+        counted = {
+            int(match[1]): number for number in numbers if (match := _COUNTED.fullmatch(number.name)) is not None
+        }
+        return [counted[rank] for rank in sorted(counted)] if set(counted) == set(self._home) else ()
 
     def _column(self, number: Number) -> Subject | None:
         """What a number is of by the name of its column: ``gpu-7/1``, a process of a node, or the node alone."""

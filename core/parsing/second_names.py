@@ -18,11 +18,12 @@ from core.job import LogFile, Manifest
 from core.logs.lines import mask
 from core.logs.paths import strip
 from core.logs.speaker_names import MACHINE
-from core.logs.voices import Origin, Program, stands_in
+from core.logs.voices import NUMBERED_PROCESS, Origin, Program, stands_in
 
 MAX_READ = 4096  # lines: one a pod of the largest jobs
 MAX_TEMPLATES, MAX_FORMS = 1 << 14, 64  # that are looked at: a third of a second; machines of a cluster are named alike
 MIN_PAIRS = 2  # of one alone the line may be about two machines
+SEAT = 3  # characters of the name of a seat, "A1"; names of machines are longer
 MIN_LETTERS = 2  # of a name, which else is a word of any line
 _MACHINE = re.compile(MACHINE.pattern.decode())
 _WORD = re.compile(r"[A-Za-z0-9](?:[\w.-]*\w)?")
@@ -109,6 +110,8 @@ def _named_together(
 
 def _machines(table: EventTable, files: Mapping[str, LogFile], nodes: Collection[str]) -> dict[str, str]:
     """The machine of each node that goes by a seat or a worker's name, where one message tells that of all of them."""
+    if not all(len(node) <= SEAT or NUMBERED_PROCESS.fullmatch(node) for node in nodes):
+        return {}
     voices = {voice for voice, origin in enumerate(table.origins) if origin.node in nodes}
     for event, template in enumerate(table.templates[:MAX_TEMPLATES]):
         if template.block or table.heads[event] > MAX_READ or not _MACHINE.search(_unmasked(template.sample)):

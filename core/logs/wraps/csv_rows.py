@@ -63,7 +63,8 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
         for header in dict.fromkeys(cells for line in tried if _is_header(cells := _cells(line, mark))):
             rows = [cells for line in evenly(lines) if (cells := _cells(line, mark)) != header and _fits(cells, header)]
             if len(rows) >= max(_MIN_ROWS, _LEAST * len(evenly(lines))):
-                return Wrap("rows of a table", _Reading(mark, header, _elapsed(header, rows), _epoch(rows)).peel)
+                names = tuple(cell.split("  ")[0] for cell in header)  # what stands far behind the last one is a note
+                return Wrap("rows of a table", _Reading(mark, names, _elapsed(names, rows), _epoch(rows)).peel)
     return None
 
 
