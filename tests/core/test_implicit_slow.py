@@ -196,3 +196,11 @@ def test_a_quarter_longer_counts_where_levels_are_clear(noise: float, before: in
     values *= 1 + noise * np.resize(wave, len(values))
 
     assert (find_shift(values, long=LONG_RATIO) is not None) is is_slow
+
+
+def test_blocks_of_slow_steps_that_are_over_are_no_slowness() -> None:
+    """A shard that was slow to read, and the job went on at its pace."""
+    slow = np.concatenate([np.full(48, 0.5), np.tile([0.5, 1.9, 0.5, 3.1], 6)])
+
+    assert find_uneven_shift(slow) is not None
+    assert find_uneven_shift(np.concatenate([slow, np.full(12, 0.5)])) is None

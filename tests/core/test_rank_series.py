@@ -140,3 +140,18 @@ def test_few_numbers_are_enough_where_the_job_tells_since_when(odd: tuple[int, .
     found = diagnose(slower_since(31, 50, odd), [])
 
     assert [node.node for node in found.nodes] == accused
+
+
+def test_columns_may_be_called_after_nodes() -> None:
+    """A row for each step, with a column for each process of each node."""
+    names = [f"{node}/{local}" for node in NODES for local in range(2)]
+    rows = []
+    for step in range(1, STEPS + 1):
+        took = [
+            0.4 * (2 if name == "farm-c/1" and step > ONSET else 1) * (1 + 0.02 * noise(step, n))
+            for n, name in enumerate(names)
+        ]
+        rows.append(f"turn {step} " + " ".join(f"{name}={value:.3f}" for name, value in zip(names, took, strict=True)))
+    found = diagnose(job({"steps.txt": lines(*rows)}, nodes=tuple(NODES), status=Status.CANCELLED), [])
+
+    assert [node.node for node in found.nodes] == ["farm-c"]
