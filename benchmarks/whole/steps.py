@@ -52,6 +52,7 @@ STEPS = (
     ("ranks in different collectives", "core/judge/collective_mismatch.py", "find_mismatch"),
     ("ranks that Horovod misses", "core/judge/missing_ranks.py", "find_parted"),
     ("verdict, and the paper's comparison", "core/answer/verdict.py", "decide"),
+    ("since when a node stands apart", "core/answer/since.py", "with_onsets"),
     ("what began with a slowdown", "core/answer/at_onset.py", "with_onset"),
     ("the line in which a finding shows", "core/answer/finding_lines.py", "with_finding_lines"),
     ("numbers taken out again", "core/answer/build_diagnosis.py", "as_told"),

@@ -57,7 +57,7 @@ _NODE = re.compile(
 _DIGITS = re.compile(rb"[0-9]+")
 # A machine by its full name or address, or behind a word after which nothing else stands
 MACHINE = re.compile(
-    rb"(?<![\w.-])(?:(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,63}|(?:[0-9]{1,3}\.){3}[0-9]{1,3})(?![\w-])"
+    rb"(?<![\w./-])(?:(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,63}|(?:[0-9]{1,3}\.){3}[0-9]{1,3})(?![\w-])"
     rb"|(?:\b(?:on|from|host|node|at)[ =:]{1,2}|@ ?|-> {0,4})"
     rb"(?P<named>(?=[A-Za-z0-9.-]{0,62}[0-9])[A-Za-z](?:[A-Za-z0-9.-]{0,62}[A-Za-z0-9])?)"
 )
