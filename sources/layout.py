@@ -30,6 +30,9 @@ _NO_LOGS = frozenset(
 )
 
 
+# What schedulers, launchers and people leave beside a logs folder; of anything else there nobody knows that it is a log.
+_LOG_SUFFIXES = frozenset({".csv", ".err", ".jsonl", ".log", ".ndjson", ".out", ".txt"})
+
 _NO_LOGS_HINT = "Logs belong into its logs/ folder, in any tree; were they moved, or not yet copied?"
 
 
@@ -58,8 +61,8 @@ def assemble(
 ) -> Job:
     """Make a job of the files in its folder, in whatever order they come.
 
-    Without a logs folder everything but job.json, dumps, metrics and flows is taken for logs. Hidden files are none.
-    Raises ``NoLogs`` when there are neither logs nor dumps.
+    Without a logs folder everything but job.json, dumps, metrics and flows is taken for logs; with one, what is called
+    like a log beside it: a scheduler's, or a list of events. Hidden files are none. Raises ``NoLogs`` when there are neither logs nor dumps.
     """
     visible = [file for file in sorted(files, key=lambda file: file.name) if not is_hidden(file.name)]
     dumps = [file for file in visible if file.name.startswith(DUMPS)]
@@ -69,6 +72,8 @@ def assemble(
     if not logs:
         others = (DUMPS, METRICS, FLOWS)
         logs = [file for file in visible if file.name != MANIFEST and not file.name.startswith(others)]
+    else:
+        logs += [file for file in visible if is_log_beside(file.name)]
     readable, unread = _without_binaries(logs)
     if not readable and not dumps:
         raise NoLogs(f"Job {job_id} has no log files under {place}.", " ".join([*problems, *unread]) or _NO_LOGS_HINT)
@@ -113,6 +118,11 @@ def read_manifest(job_id: str, file: StoredFile | None, limits: Limits) -> tuple
 def is_hidden(name: str) -> bool:
     """Whether the name of a file or of a folder on its way begins with a dot."""
     return any(part.startswith(".") for part in name.split("/"))
+
+
+def is_log_beside(name: str) -> bool:
+    """Whether a file that stands beside the logs folder is called like a log, also if packed or numbered."""
+    return "/" not in name and not _LOG_SUFFIXES.isdisjoint(PurePosixPath(name.lower()).suffixes)
 
 
 def log_file(file: StoredFile, limits: Limits, among: int = 1) -> LogFile:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from sources.layout import DUMPS, FLOWS, LOGS, MANIFEST, METRICS, StoredFile
+from sources.layout import DUMPS, FLOWS, LOGS, MANIFEST, METRICS, StoredFile, is_log_beside
 from sources.left_out import LeftOut
 
 # What is left out, and the sentence that says so.
@@ -39,13 +39,22 @@ class Walk:
         """The manifest and all logs, dumps, metrics and flows; without a logs folder, all that is there."""
         self.manifest()
         self._visit(*(folder.rstrip("/") for folder in (LOGS, DUMPS, METRICS, FLOWS)))
-        if not any(file.name.startswith(LOGS) for file in self._files):
+        if any(file.name.startswith(LOGS) for file in self._files):
+            self._visit(*self._logs_beside())
+        else:
             self._visit("")
         return self._files
 
     def problems(self) -> list[str]:
         """What was left out, a sentence for each reason."""
         return self._left_out.problems()
+
+    def _logs_beside(self) -> list[str]:
+        """Names of what is called like a log and stands beside the logs folder."""
+        try:
+            return sorted(filter(is_log_beside, os.listdir(self._home)))
+        except OSError:
+            return []  # a folder may be entered without leave to list it
 
     def _visit(self, *names: str) -> None:
         """Add all that is below these names; then what only their links lead to."""

@@ -23,6 +23,8 @@ MAX_EVENTS = 16  # messages that are looked at, those said most often first
 MAX_ROWS = 2_048  # of a message, of all its speakers, evenly spread over the run of each: a thirtieth of a second
 FLOOR_OF_TOP, FLOOR_OF_USUAL = 1 / 256, 1 / 16  # of the largest and the usual value: what is below is told as nearly 0
 
+_Numbers = dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]]  # by place and name, then row and value
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Told:
@@ -43,21 +45,42 @@ def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int,
     Args:
         home: node of each rank.
     """
-    table = parsed.table
-    for event in _events(parsed):
-        rows = _chosen(parsed, event)
-        found: dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
-        texts = list(each_row(parsed.files, table, rows))
-        subjects = Subjects(table, texts, home, parsed.nodes)
-        heads = _heads(parsed, event, rows) if subjects.lists_ranks else {}
-        for row, text in texts:
-            for subject, number in subjects.read(row, text):
-                name = f"{heads[row]} {number.name}".strip() if row in heads else number.name
-                found[number.place, name][subject].append((row, number.value))
+    of_events = {event: _numbers_of(parsed, event, home) for event in _events(parsed)}
+    for event, found in _with_longer_messages(of_events).items():
         for (_, name), of_subject in sorted(found.items()):
             whole = {subject: of for subject, of in sorted(of_subject.items()) if len(of) >= MIN_SIDE}
             if len(whole) >= max(MIN_RANKS, len(of_subject) * MAJORITY) and _is_measured(whole.values()):
                 yield event, name, _told(parsed, whole)
+
+
+def _numbers_of(parsed: Parsed, event: int, home: Mapping[int, str]) -> _Numbers:
+    """The numbers of one message, by their place and name, and by what they are of."""
+    table, rows = parsed.table, _chosen(parsed, event)
+    found: _Numbers = defaultdict(lambda: defaultdict(list))
+    texts = list(each_row(parsed.files, table, rows))
+    subjects = Subjects(table, texts, home, parsed.nodes)
+    heads = _heads(parsed, event, rows) if subjects.lists_ranks else {}
+    for row, text in texts:
+        for subject, number in subjects.read(row, text):
+            name = f"{heads[row]} {number.name}".strip() if row in heads else number.name
+            found[number.place, name][subject].append((row, number.value))
+    return found
+
+
+def _with_longer_messages(of_events: Mapping[int, _Numbers]) -> Mapping[int, _Numbers]:
+    """The same, with each the numbers of a longer message that others say: the first rank tells its loss too.
+
+    A longer message has all its names, and more.
+    """
+    names = {event: {name for _, name in found if name} for event, found in of_events.items()}
+    subjects = {event: {of for found in of.values() for of in found} for event, of in of_events.items()}
+    for event, found in of_events.items():
+        for other, more in of_events.items():
+            if not names[event] or not names[event] < names[other] or subjects[event] & subjects[other]:
+                continue
+            for key in found.keys() & more.keys():
+                found[key].update(more[key])
+    return of_events
 
 
 def _events(parsed: Parsed) -> list[int]:

@@ -105,7 +105,8 @@ class Subjects:
             yield from _of_one(Subject(other), numbers)  # a table of all nodes, by one of them
             return
         if rank is not None and (rank in self._home or origin.node is not None):
-            yield from _of_one(Subject(self._home.get(rank) or origin.node or "", rank), numbers)
+            process = _process(text, count) if self._table.ranks_are_nodes else -1  # of several in one file
+            yield from _of_one(Subject(self._home.get(rank) or origin.node or "", rank, process), numbers)
             return
         node = self._named(text) if self._lists_nodes else origin.node
         if columns := self._columns_of_ranks(numbers):
@@ -118,9 +119,7 @@ class Subjects:
             for number, home in of_columns:
                 yield home, Number(-1, "", number.value)
         elif node is not None:
-            device, mesh = _DEVICE.search(text), _COORDINATES.search(text)
-            place = _place(mesh[0]) if mesh is not None else count
-            yield from _of_one(Subject(node, device=int(device["number"]) if device is not None else place), numbers)
+            yield from _of_one(Subject(node, device=_process(text, count)), numbers)
 
     def _columns_of_ranks(self, numbers: Sequence[Number]) -> Sequence[Number]:
         """A number for each rank, in order: the last ones of a line, without names, or all that count the ranks."""
@@ -146,10 +145,15 @@ class Subjects:
         return found.pop() if len(found) == 1 else None
 
 
-def _place(mesh: str) -> int:
-    """One number for the coordinates of a process."""
+def _process(text: str, count: int) -> int:
+    """Which process or device of a machine a line is of: by its device, else by its coordinates, else by a count."""
+    device, mesh = _DEVICE.search(text), _COORDINATES.search(text)
+    if device is not None:
+        return int(device["number"])
+    if mesh is None:
+        return count
     place = 0
-    for number in re.findall(r"\d+", mesh):
+    for number in re.findall(r"\d+", mesh[0]):
         place = place * _BASE + int(number)
     return place
 

@@ -99,7 +99,7 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
     for column, named_lines in sorted(_by_column(lines).items(), key=_place):
         first = column.place == 0 or (column.place == clock and not column.open)
         always = first and len(named_lines) >= ALWAYS * len(lines)
-        if len(named_lines) < LEAST * len(lines):
+        if len(named_lines) < LEAST * len(lines) or _end_their_lines(named_lines):
             continue
         names = names_that_return(named_lines) if take_turns(named_lines, always=always) else _names_of_all(named_lines)
         everywhere = len(named_lines) >= ALWAYS * len(lines)
@@ -114,6 +114,11 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
             padded = column.open != b"" and any(column.open + b" " in line[:HEAD] for line in lines)
             return _speakers(column, named_lines, reading, always=always or padded)
     return None
+
+
+def _end_their_lines(named_lines: Sequence[NamedLine]) -> bool:
+    """Whether most of them say nothing: a list of machines and their devices is told by somebody else."""
+    return 2 * sum(not named.rest.strip() for named in named_lines) > len(named_lines)
 
 
 def _count_all(names: Sequence[bytes]) -> bool:
