@@ -16,7 +16,7 @@ from core.course.last_words import settle_last_words
 from core.course.stages import find_stages
 from core.course.timings import Values, find_timings
 from core.course.zones import settle_zones
-from core.events.build import with_actors_as_ranks, with_nodes_as_ranks
+from core.events.build import with_actors_as_ranks, with_nodes_as_ranks, with_processes_as_ranks
 from core.events.column import Column
 from core.events.rows_in_memory import hold
 from core.events.table import EventTable
@@ -64,14 +64,18 @@ class Parsed:
     def with_numbered_nodes(self) -> "Parsed":
         """The same for comparisons: where nobody tells ranks, and each node has one, a number stands in its place.
 
-        So does one for each of Ray's actors, where a node has as many as ranks.
+        So does one for each of Ray's actors, where a node has as many as ranks, and for each process of a node.
         """
         manifest = self.job.manifest
         ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values()))
         if self.table.ranks or not len(self.table.nodes) > 1:
             return self
         several = ranks > max(1, len(manifest.nodes)) and not self._one_counts_on_each_node()
-        table = with_actors_as_ranks(self.table, manifest.node_ranks) if several else with_nodes_as_ranks(self.table)
+        table = with_processes_as_ranks(self.table)
+        if table is None and several:
+            table = with_actors_as_ranks(self.table, manifest.node_ranks)
+        elif table is None:
+            table = with_nodes_as_ranks(self.table)
         if table is None:
             return self
         iterations = find_iterations(table, self.files, manifest.total_iterations, self.memory)

@@ -30,7 +30,7 @@ _NO_LOGS = frozenset(
 )
 
 
-# What schedulers, launchers and people leave beside a logs folder; of anything else there nobody knows that it is a log.
+# What schedulers, launchers and people leave beside a logs folder; anything else there may be no log.
 _LOG_SUFFIXES = frozenset({".csv", ".err", ".jsonl", ".log", ".ndjson", ".out", ".txt"})
 
 _NO_LOGS_HINT = "Logs belong into its logs/ folder, in any tree; were they moved, or not yet copied?"
@@ -62,7 +62,8 @@ def assemble(
     """Make a job of the files in its folder, in whatever order they come.
 
     Without a logs folder everything but job.json, dumps, metrics and flows is taken for logs; with one, what is called
-    like a log beside it: a scheduler's, or a list of events. Hidden files are none. Raises ``NoLogs`` when there are neither logs nor dumps.
+    like a log beside it: a scheduler's, or a list of events. Hidden files are none. Raises ``NoLogs`` when there are
+    neither logs nor dumps.
     """
     visible = [file for file in sorted(files, key=lambda file: file.name) if not is_hidden(file.name)]
     dumps = [file for file in visible if file.name.startswith(DUMPS)]

@@ -52,7 +52,7 @@ class Walk:
     def _logs_beside(self) -> list[str]:
         """Names of what is called like a log and stands beside the logs folder."""
         try:
-            return sorted(filter(is_log_beside, os.listdir(self._home)))
+            return sorted(child.name for child in self._home.iterdir() if is_log_beside(child.name))
         except OSError:
             return []  # a folder may be entered without leave to list it
 

@@ -64,6 +64,8 @@ def with_nodes_as_ranks(table: EventTable) -> EventTable:
     return replace(table, origins=tuple(origins), ranks_are_nodes=True)
 
 
+PAIR = 2  # processes of a node: of one, the node itself is compared
+
 # What Ray's driver puts before lines of a process on another machine: "(RayTrainWorker pid=4100, ip=10.20.1.5) "
 _ACTOR = re.compile(rb"\((?P<actor>\w{1,64}) pid=(?P<pid>\d{1,10}), ip=")
 
@@ -97,6 +99,27 @@ def with_actors_as_ranks(table: EventTable, ranks: Mapping[str, Sequence[int]]) 
             ]
             return replace(table, origins=tuple(origins), ranks_are_nodes=True)
     return None
+
+
+def with_processes_as_ranks(table: EventTable) -> EventTable | None:
+    """The table with a number for each process of a node, so that they are compared where nobody tells ranks.
+
+    None where nodes have other numbers of processes, or one each.
+    """
+    processes: dict[str, set[int]] = {}
+    for origin in table.origins:
+        if origin.node and origin.local_rank is not None:
+            processes.setdefault(origin.node, set()).add(origin.local_rank)
+    ranks = _in_blocks({node: len(own) for node, own in processes.items()})
+    if any(len(own) < PAIR or processes[node] != set(range(len(own))) for node, own in ranks.items()) or not ranks:
+        return None
+    origins = [
+        replace(origin, rank=ranks[origin.node][origin.local_rank], program=Program.RANK)
+        if origin.node and origin.local_rank is not None
+        else origin
+        for origin in table.origins
+    ]
+    return replace(table, origins=tuple(origins), ranks_are_nodes=True)
 
 
 def _in_blocks(counts: Mapping[str, int]) -> Mapping[str, Sequence[int]]:

@@ -16,6 +16,7 @@ from core.course.patience import END_STEPS, patience, patience_in_pause
 from core.course.stages import STAGES
 from core.events.table import EventTable, rows_by
 from core.job import Status
+from core.judge.bar_clock import ending_by_bar
 from core.judge.candidates import Candidate
 from core.judge.durations import Durations
 from core.judge.repeats import find_repeats
@@ -138,6 +139,9 @@ def find_ending(
         slowdown, part = told_slowdown(parsed), None if failure is not None else part_slowdown(parsed)
         slow = slowdown or drawn_slowdown(parsed) or growing_work(durations, course)
         quiet, allowed = _standing(parsed, spans, until)
+        bar = ending_by_bar(parsed) if allowed is None and failure is None else None
+        if bar is not None:
+            quiet, allowed = bar.quiet, bar.allowed
         return Ending(
             stopped=stopped,
             ordered=order is not None,
@@ -146,6 +150,8 @@ def find_ending(
             allowed=allowed,
             slow=slow,
             drift=slow or part,
+            vague=False if bar is None else bar.vague,
+            usual=None if bar is None else bar.usual,
             repeats="" if parsed.job.status is Status.COMPLETED or failure is not None else find_repeats(parsed),
         )
     progressed = int(course.times[-1])

@@ -18,6 +18,7 @@ from core.judge.calm_rows import Calm, count_calm
 from core.logs.lines import NO_TIME
 from core.logs.telling_words import level
 from core.memory import Memory
+from core.shares import MIN_RANKS
 
 RECOVERY = 3  # iterations after which an error was survived; logs.md allows for prefetch and asynchronous saving
 MOST = 0.8  # share of what others say that must follow for an error of the job's script to have stopped nobody
@@ -25,6 +26,7 @@ NOTICE = 5_000_000  # microseconds until the others notice a death: gloo and tor
 AT_ONCE = 1_000_000  # microseconds: syslog counts seconds, and what is said on two streams comes in any order
 GRACE = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
 WAITED = 600_000_000  # microseconds: NCCL's time-out is 10 min (torch), Slurm's for a node 5 min (SlurmdTimeout)
+LAST_WORDS = 2  # messages of a node behind its error: that its process ended, and with which code
 WENT_ON = 25  # further messages of the speaker that say so too, where no iteration is counted
 
 
@@ -198,4 +200,22 @@ def _went_on(table: EventTable, rows: NDArray[np.intp], calm: Calm, crowd: int) 
     much = around.of_voice - around.of_voice_before > WENT_ON * np.where(alone, 1, crowd)
     others, before = around.of_file - around.of_voice, around.of_file_before - around.of_voice_before
     went_on = ~alone & (others > WENT_ON) & (before < others * (1 - MOST))
-    return np.asarray(much | went_on, np.bool_)
+    return np.asarray(much | (went_on & ~_silenced(table, rows)), np.bool_)
+
+
+def _silenced(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which rows were nearly the last that was ever said of their node: whoever else went on, it did not.
+
+    In one file that several nodes share. A launcher may still say how its process ended.
+    """
+    found = np.zeros(len(rows), np.bool_)
+    if len(table.nodes) < MIN_RANKS:
+        return found
+    for node, own in rows_by(table.node_of_voice[table.voice[rows]], np.arange(len(rows))):
+        voices = np.flatnonzero(table.node_of_voice == node)
+        if node < 0 or len(np.unique(table.file_of_voice[voices])) > 1:
+            continue
+        said = table.rows_of_voices(voices.tolist())
+        said = np.sort(said[table.head[said]])
+        found[own] = len(said) - np.searchsorted(said, rows[own], side="right") <= LAST_WORDS
+    return found

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import PurePosixPath
 
@@ -34,6 +34,7 @@ _OF_A_RUN = re.compile(
     re.IGNORECASE,
 )
 MIN_SHARED, MAX_OWN = 2, 2  # letters that names of machines have in common, and that are each one's own
+_NUMBERED_STEM = re.compile(r"(?P<word>[A-Za-z_.-]{0,16}?)(?P<number>\d{1,3})")
 _NUMBERED_FILE = re.compile(r"([A-Za-z]+|[A-Za-z0-9_.-]{0,80}[A-Za-z0-9](?=[-_.]))[-_.]?(\d{1,6})")
 LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate", re.IGNORECASE)
 _UNPACK = (".gz", ".zst", ".xz")
@@ -57,7 +58,8 @@ class Layout:
     ``train-<host>``, by the file's stem.
     behind_numbers: the machine of each folder that is called ``node2_gpu-7``. counts_anew: files of several machines
     are called ``workerlog.0``, so that the number is that of a process of its machine.
-    at_hosts: files are called ``p3@gpu-7``, with the numbers of all ranks.
+    at_hosts: files are called ``p3@gpu-7``, with the numbers of all ranks. processes: of files that each machine has in
+    a folder of its own, ``0.err``, ``1.err``, which of its processes it is, by the file's stem.
     ranks: of files called ``worker_3`` of as many workers as there are ranks, by the file's stem. folders: those called
     after machines, as they are alike. tasks_are_nodes: submitit's tasks are not ranks but nodes.
     """
@@ -72,6 +74,7 @@ class Layout:
     at_hosts: bool
     behind_numbers: Mapping[str, str]
     counts_anew: bool = False
+    processes: Mapping[str, int] = field(default_factory=dict)
 
 
 def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
@@ -91,7 +94,27 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         at_hosts=_are_ranks_at_hosts(names),
         behind_numbers=behind_numbers(_folders(names)),
     )
-    return replace(found, counts_anew=_count_anew(names, found))
+    return replace(found, counts_anew=_count_anew(names, found), processes=_processes(names, found, ranks))
+
+
+def _processes(names: Iterable[str], paths: Layout, ranks: int) -> dict[str, int]:
+    """The number of each process by its file's stem, where the folder of each machine has the same from 0 on.
+
+    Args:
+        ranks: of the job, 0 where nobody tells: each machine has its share of them.
+    """
+    machines: dict[str, set[str]] = {}
+    for name in names:
+        parts = PurePosixPath(strip(name)).parts
+        if len(parts) > 1 and (machine := _folder_of(parts[-2], paths)):
+            machines.setdefault(machine, set()).add(_stem(name))
+    numbered = {stem: match for stem in set().union(*machines.values()) if (match := _NUMBERED_STEM.fullmatch(stem))}
+    common = set(numbered).intersection(*machines.values()) if len(machines) > 1 else set()
+    each = ranks // len(machines) if machines else 0
+    found = {stem: int(numbered[stem]["number"]) for stem in common}
+    alike = len({numbered[stem]["word"] for stem in common}) == 1
+    counts = len(found) > 1 and sorted(found.values()) == list(range(len(found)))
+    return found if alike and counts and len(found) == (each or len(found)) else {}
 
 
 def _count_anew(names: Iterable[str], paths: Layout) -> bool:
@@ -124,6 +147,8 @@ def read_path(name: str, paths: Layout) -> Origin:
         return replace(origin, node=node, rank=int(found["rank"]), program=Program.RANK)
     if paths.counts_anew and origin.node and (number := _RANK_NAME.search(stem)):
         return replace(origin, rank=None, local_rank=int(number[1]), program=Program.RANK)
+    if origin.node and origin.rank is None and stem in paths.processes:
+        return replace(origin, local_rank=paths.processes[stem], program=Program.RANK)
     return _read_stem(origin, stem, paths)
 
 

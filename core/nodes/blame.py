@@ -149,6 +149,8 @@ def blame_edges(
             else:
                 blamed = _not_started(texts[row], names) or _blamed(candidate, texts[row], names)
                 blamed = blamed or _waited_for(candidate, texts[row], names)
+            if blamed and blamed == reporter and candidate.role is Role.ROOT and candidate.fact.blame is Blame.NAMED:
+                reporter = ""  # whoever reached for it: pdsh puts the name of a machine before what ssh says of it
             if blamed and blamed != reporter:
                 edges.add(Edge(reporter, blamed, candidate.event))
     return tuple(sorted(edges, key=lambda edge: (edge.event, edge.reporter, edge.blamed)))

@@ -7,10 +7,11 @@ other is told alone: queues fill and waits end for who is next to the one that i
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.course.level_shift import LONG_DRIFT, MAD_TO_SIGMA
 from core.course.timings import is_rate, may_be_duration
@@ -24,6 +25,7 @@ from core.shares import MIN_RANKS, few_of
 AGREED = 0.6  # as a gauge: it tells who differs since then, not why
 CLEAR = 0.55  # as sure as what is worth acting on after a look (core.answer.confidence)
 ERRORS = 6.0  # standard errors of the difference of two means: chance makes none in any number of series
+TWO_ERRORS = 2.0  # standard errors: one of twenty values without a change is further off
 CLEAR_ELSEWHERE = 0.1  # of the change, by which the others moved at most where it is clear (docs/LOG.md)
 SEVERAL = 2  # numbers that point to one node: what it does takes longer, and what the others do is wait
 ELSEWHERE = 1 / 3  # of the change, in octaves: by no more may it move on the others (as in core.nodes.gauges)
@@ -58,6 +60,11 @@ class _Split:
         """By how many octaves the median of another series moved there."""
         place = self.place(told)
         return float(np.median(told.octaves[place:]) - np.median(told.octaves[:place]))
+
+    def certainly_moved(self, told: Told) -> float:
+        """By how many octaves it moved for certain: two standard errors less than its medians did."""
+        place = self.place(told)
+        return max(0.0, abs(self.moved(told)) - TWO_ERRORS * _error(told.octaves[:place], told.octaves[place:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +204,7 @@ def _odd_ones(
 
 
 def _alone(
-    event: int, name: str, told: Mapping[Subject, Told], own: Mapping[Subject, _Split], others: Iterable[Told]
+    event: int, name: str, told: Mapping[Subject, Told], own: Mapping[Subject, _Split], others: Collection[Told]
 ) -> Iterator[_Change]:
     """The node of which some changed, if nobody elsewhere did."""
     first = max(own, key=lambda subject: (abs(own[subject].octaves), subject))
@@ -207,7 +214,7 @@ def _alone(
         ranks = tuple(sorted(subject.rank for subject in own if subject.rank >= 0))
         before, after, _ = _levels(told[first], split)
         row = min(_levels(told[subject], own[subject])[2] for subject in own)
-        clear = moved <= CLEAR_ELSEWHERE * abs(split.octaves)
+        clear = max(split.certainly_moved(other) for other in others) <= CLEAR_ELSEWHERE * abs(split.octaves)
         yield _Change(first.node, ranks, event, name, before, after, row, alone=True, clear=clear)
 
 
@@ -260,13 +267,17 @@ def _split(told: Told, grain: float) -> _Split | None:
     place = int(places[np.argmax(apart**2 * places * (len(of) - places))])
     before, after = of[:place], of[place:]
     octaves = float(np.median(after) - np.median(before))
-    spread = max(float(np.median(np.abs(side - np.median(side)))) for side in (before, after)) * MAD_TO_SIGMA
-    error = spread * float(np.sqrt(1 / len(before) + 1 / len(after)))
-    if abs(octaves) < max(float(np.log2(LONG_DRIFT)), ERRORS * error):
+    if abs(octaves) < max(float(np.log2(LONG_DRIFT)), ERRORS * _error(before, after)):
         return None
     grains = abs(np.median(told.values[place:]) - np.median(told.values[:place])) / grain
     time = int(told.times[place]) if len(told.times) else None
     return _Split(place / len(of), time, octaves) if grains >= GRAINS else None
+
+
+def _error(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
+    """The standard error of the difference of two levels, by the spread of the wider one."""
+    spread = max(float(np.median(np.abs(side - np.median(side)))) for side in (before, after)) * MAD_TO_SIGMA
+    return spread * float(np.sqrt(1 / len(before) + 1 / len(after)))
 
 
 def _split_near(told: Told, grain: float, place: int) -> _Split | None:

@@ -36,8 +36,8 @@ APART = 0.5  # of how far the odd ones are from the middle; the others are neare
 # Names of what ranks do together, as MPI, NCCL and torch.distributed have them: who takes longer there waits for
 # others; but who waits for its data waits for no rank: "input_wait_s", "wait for batch".
 WAITS = re.compile(
-    r"^(?!.*(?:input|data|load|loader|read|fetch|batch|\bio)[_ ]?wait)"
-    r"(?!.*wait(?:ing)?[_ ](?:for[_ ])?(?:data|input|batch))"
+    r"^(?!.*(?:input|data|load|loader|read|fetch|batch|\bio)[-_ ]?wait)"
+    r"(?!.*wait(?:ing)?[-_ ](?:for[-_ ])?(?:data|input|batch))"
     r".*(?:send|recv|receive|wait|comm|reduce|gather|scatter|all.?to.?all|broadcast|barrier|sync)",
     re.IGNORECASE,
 )

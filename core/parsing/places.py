@@ -50,7 +50,8 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
     unplaced = homeless or not (table.ranks or manifest.node_ranks)
     hosts = (mapped_homes(table, files) or communicator_homes(table, files)) if unplaced else {}
     if not hosts and unplaced and (roll := find_roll(table, files, manifest)) is not None:
-        table, hosts = with_numbered_files(table, roll), dict(roll.homes) if roll.counts(table.ranks) else {}
+        is_of_ranks = roll.counts(table.ranks) and not any(origin.local_rank for origin in table.origins)
+        table, hosts = with_numbered_files(table, roll), dict(roll.homes) if is_of_ranks else {}
         table = with_homes(table, roll.speakers) if names_only_tasks(table) else table
     if hosts and set(hosts) <= set(manifest.nodes or hosts):
         table, manifest = _on_hosts(table, hosts, manifest)
