@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.events.messages import keys_of
+from core.events.messages import keys_of, unlabelled
 from core.events.row_text import read_rows
 from core.facts import Blame, Fact
 from core.failure_kinds import Kind
@@ -47,6 +47,7 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
     keys = keys_of(parsed.table, heads)
     voices = dict(zip(heads, parsed.table.voice[np.asarray(heads, np.intp)].tolist(), strict=True))
     texts = read_rows(parsed.files, parsed.table, [row for own in keys.values() for row in own]) if heads else {}
+    texts = {row: unlabelled(parsed.table, row, text) for row, text in texts.items()}  # Ray's name the speaker's address
 
     def clear(candidate: Candidate) -> Candidate:
         own = guessed.get(candidate.event)
