@@ -3,12 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.facts import Blame
+from core.facts import Blame, Fact
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.model import Role
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
+
+_STUCK = "watchdog got stuck for"  # of c10d; its line stands in rules/facts/75-peers.toml
+_HELD = Fact(
+    Role.ROOT,
+    Blame.SELF,
+    Kind.DEADLOCK,
+    0.7,  # more than who is silent: it tells of itself, and of no other
+    "a thread of the process stood still in a lock or in a call into the driver",
+    "Look at its stacks (py-spy dump --native): who holds the interpreter's lock (GIL), and which call of CUDA waits.",
+)
 
 
 def blame_who_met_it_alone(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -31,6 +41,26 @@ def blame_who_met_it_alone(parsed: Parsed, candidates: Sequence[Candidate]) -> S
         return candidates
     return [
         replace(candidate, fact=replace(candidate.fact, blame=Blame.SELF)) if met_alone(candidate) else candidate
+        for candidate in candidates
+    ]
+
+
+def blame_who_held_a_lock(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates; whose own watchdog stood still tells of a lock of its own, where all others only time out.
+
+    c10d's monitor says so of the thread beside it. Of a process group that aborts most ranks say it.
+    """
+    few = few_of(len(parsed.table.ranks))
+    timed_out = {rank for item in candidates if item.fact.kind == Kind.PEER_SILENT for rank in item.ranks}
+
+    def is_own(candidate: Candidate) -> bool:
+        stuck = candidate.role is Role.PROPAGATED and _STUCK in parsed.table.templates[candidate.event].sample
+        return stuck and 0 < len(candidate.ranks) <= few and len(timed_out) > len(parsed.table.ranks) * MAJORITY
+
+    return [
+        replace(candidate, fact=_HELD, role=Role.ROOT, why="its own watchdog stood still, and that of no other")
+        if is_own(candidate)
+        else candidate
         for candidate in candidates
     ]
 

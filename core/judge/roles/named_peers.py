@@ -47,7 +47,9 @@ def clear_named_peers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequen
     keys = keys_of(parsed.table, heads)
     voices = dict(zip(heads, parsed.table.voice[np.asarray(heads, np.intp)].tolist(), strict=True))
     texts = read_rows(parsed.files, parsed.table, [row for own in keys.values() for row in own]) if heads else {}
-    texts = {row: unlabelled(parsed.table, row, text) for row, text in texts.items()}  # Ray's name the speaker's address
+    texts = {
+        row: unlabelled(parsed.table, row, text) for row, text in texts.items()
+    }  # Ray's name the speaker's address
 
     def clear(candidate: Candidate) -> Candidate:
         own = guessed.get(candidate.event)

@@ -13,6 +13,7 @@ from core.judge.candidates import Candidate
 from core.judge.exits import Exits
 from core.judge.roles.row_queries import TROUBLE, Rows, has_waited, onset, requests, without
 from core.judge.survived_errors import GRACE
+from core.logs.lines import NO_TIME
 from core.model import Role
 from core.parsed import Parsed
 
@@ -92,6 +93,8 @@ def _came_before(table: EventTable, candidate: Candidate, stopped: tuple[int, in
     if len(beside):
         return int(beside[0]) < stopped[1]
     time, row = onset(table, candidate)
-    if candidate.fact.kind == Kind.CRASH and not table.timed[row]:
-        return True  # who stops a job sends no SIGSEGV
+    if not table.timed[row] and (candidate.fact.kind == Kind.CRASH or candidate.fact.hardware):
+        return True  # who stops a job sends no SIGSEGV, and breaks no machine
+    if stopped[0] == NO_TIME:
+        return bool(table.timed[row])  # the stop ended all, and who tells of it has no clock
     return time < stopped[0] if table.timed[row] else 0 <= time < stopped[0] - reach
