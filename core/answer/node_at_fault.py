@@ -36,7 +36,7 @@ _IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
 def of_nodes(findings: Findings) -> Verdict | None:
     """Few nodes to which the most telling evidence points, or which held up a job that hung or was slow."""
     roots = findings.roots
-    gave_up = _gave_up(findings)
+    gave_up = _gave_up(findings) or _never_came(findings)
     lenient = gave_up or held_up(findings) or may_have_hung(findings) or _left_open(findings) or _met_in_vain(findings)
     level = HELD_UP if lenient else SUPPORTED
     accused = _accused(() if gave_up else roots, findings.suspicions, findings.nodes, level)
@@ -88,6 +88,15 @@ def _gave_up(findings: Findings) -> bool:
     if not roots or not findings.ending.hung or not findings.suspicions or any(root.fact.known for root in roots):
         return False
     return all(findings.suspicions[0].node not in root.nodes for root in roots if not _is_guess(root))
+
+
+def _never_came(findings: Findings) -> bool:
+    """Whether processes waited to meet, as all that spoke say, and of one node nothing was ever heard."""
+    roots = [root for root in findings.roots if not (is_stop(root) or _is_guess(root))]
+    if not roots or not findings.suspicions or any(root.fact.kind != Kind.RENDEZVOUS for root in roots):
+        return False
+    first = findings.suspicions[0].signs[0]
+    return first.channel == "missing" and first.weight >= HELD_UP
 
 
 def _left_open(findings: Findings) -> bool:

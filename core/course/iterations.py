@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.course.markers import Markers, find_markers, measures
 from core.course.pace import Course, course_of, drawn_course
+from core.course.pulse import find_pulse
 from core.events.column import Column
 from core.events.row_text import each_row
 from core.events.table import EventTable, rows_by
@@ -27,8 +28,9 @@ class Iterations:
     """Iterations of a job.
 
     of_row: int32 a row, the iteration completed last by the speaker of the row, or by the job where the speaker counts
-    none; NO_ITERATION before the first. last: the last complete one of the job; of_rank: of each rank that counts.
-    total: how many were planned. series: numbers by iteration, by name. course: when the job reached them.
+    none; NO_ITERATION before the first. last: the last complete one of the job, None where nothing counts them: then
+    the rest tells of what it says regularly (``core.course.pulse``). of_rank: of each rank that counts. total: how many
+    were planned. series: numbers by iteration, by name. course: when the job reached them.
     courses: the same of each rank that counts. drawn: where no line has a clock, when its bar says so, from its start.
     """
 
@@ -53,9 +55,7 @@ def find_iterations(
     """Read the iteration markers of a job and carry them on to the rows below them."""
     found, clocked = find_markers(table, files, planned, memory)
     if not len(found.rows):
-        nothing = course_of(found)
-        never = table.computed(np.int32, lambda rows: np.full(len(rows), NO_ITERATION))
-        return Iterations(never, None, {}, planned, found.rows, found.numbers, found.voices, (), nothing, {})
+        return _uncounted(table, planned)
     totals = found.totals[found.totals > 0].tolist()
     is_ours, began = _last_run(table, found)
     often, ours = Counter(totals), found.only(is_ours)
@@ -74,6 +74,32 @@ def find_iterations(
         drawn=None if clocked.timed.any() else drawn_course(clocked),
         ended=int(ours.times.max()),
         began=began,
+    )
+
+
+def _uncounted(table: EventTable, planned: int | None) -> Iterations:
+    """Of a job that counts no iterations: what it says regularly while it makes progress, in order, as its course."""
+    rows = find_pulse(table)
+    voices, times = table.voice[rows], table.time[rows]
+    numbers = np.zeros(len(rows), np.int64)
+    for _, mine in rows_by(voices, np.arange(len(rows))):
+        numbers[mine] = np.arange(1, len(mine) + 1)
+    none = np.full(len(rows), NO_ITERATION, np.int64)
+    dated = np.ones(len(rows), np.bool_)
+    pulse = Markers(rows, numbers, none, numbers, voices, table.message[rows], times, dated, none)
+    ranks = table.rank_of_voice[voices]
+    return Iterations(
+        of_row=table.computed(np.int32, lambda rows: np.full(len(rows), NO_ITERATION)),
+        last=None,
+        of_rank={},
+        total=planned,
+        marks=rows,
+        numbers=numbers,
+        voices=voices,
+        series=(),
+        course=course_of(pulse),
+        courses={rank: course_of(pulse.only(mine)) for rank, mine in rows_by(ranks, np.flatnonzero(ranks >= 0))},
+        ended=int(times.max(initial=NO_TIME)),
     )
 
 

@@ -161,6 +161,9 @@ def find_ending(
         quiet = 0.0  # what it did after its last step was its end
     stage = _stage_after(parsed, progressed)
     training, allowed = _allowed(parsed, course, pace, good, stage)
+    is_counted = parsed.iterations.last is not None  # else nobody knows from which iteration on it was slow
+    drift = _drift(parsed, course, pace, good) if is_counted else None
+    drift = drift or (part_slowdown(parsed) if failure is None else None)
     by_bar = not parsed.table.timed[int(course.rows[-1])]
     usual = patience(pace.progress, pace.progress, 0.0, steps=END_STEPS) if stage not in _PAUSES else None
     vague = by_bar and allowed < quiet <= allowed + LATE_BAR
@@ -172,8 +175,8 @@ def find_ending(
         failed=failure,
         quiet=quiet,
         allowed=allowed,
-        slow=_slow(parsed, durations, course, pace, good),
-        drift=_drift(parsed, course, pace, good) or (part_slowdown(parsed) if failure is None else None),
+        slow=_slow(parsed, durations, course, pace, good) if is_counted else None,
+        drift=drift,
         stage=stage,
         pausing=training < quiet <= allowed and not vague,
         vague=vague,

@@ -91,7 +91,7 @@ def sequences_of(table: EventTable, iterations: Iterations, counted: NDArray[np.
     Args:
         counted: bool an event of the table; the others are left out of the sequences.
     """
-    if not len(iterations.marks):
+    if iterations.last is None:
         return {}
     voice = Counter(iterations.voices.tolist()).most_common(1)[0][0]
     mine = np.flatnonzero(iterations.voices == voice)[-MAX_COMPARED:]

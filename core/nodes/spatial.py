@@ -288,7 +288,7 @@ def missing_signs(
         mute = [node for node, own in sorted(expected.items()) if own and heard.isdisjoint(own)]
         mute = [node for node in mute if node not in chatty]
         known = len(expected)
-    if not ranks or (not mute and len(spoke) > len(expected)):  # few ranks are known, and more nodes spoke
+    if not ranks or (not mute and max(len(spoke), len(nodes)) > len(expected)):  # of some nodes no rank is known
         told = set(spoke)
         mute, known = [node for node in nodes if node not in told], len(nodes)
     others = known - len(mute)
