@@ -38,6 +38,7 @@ from core.nodes.leaks import leak_signs
 from core.nodes.listed import listed_signs
 from core.nodes.lost_nodes import lost_signs
 from core.nodes.missing_tensors import missed_signs
+from core.nodes.odd_values import odd_value_signs
 from core.nodes.onset import onset_signs
 from core.nodes.peers import other_work
 from core.nodes.rank_levels import level_signs
@@ -121,12 +122,13 @@ def find_signs(
     )
     if any(sign.weight >= TELLING for sign in signs):
         return signs
-    told = tuple(told_numbers(parsed, home)) if _may_be_told_by_numbers(parsed, candidates) else ()
+    told = tuple(told_numbers(parsed, home)) if _may_be_told_by_numbers(candidates) else ()
     return (
         *signs,
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
         *(series_signs(parsed, told, _onset(ending)) or level_signs(told, slow=_is_slower(ending))),
+        *(odd_value_signs(parsed) if ending.hung or ending.slow is not None else ()),
     )
 
 
@@ -148,10 +150,9 @@ def _names(parsed: Parsed) -> Names:
     return names
 
 
-def _may_be_told_by_numbers(parsed: Parsed, candidates: Sequence[Candidate]) -> bool:
-    """Whether a job did not complete, and nothing that broke tells why: what numbers then tell was the reason."""
-    broke = any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates)
-    return parsed.job.status is not Status.COMPLETED and not broke
+def _may_be_told_by_numbers(candidates: Sequence[Candidate]) -> bool:
+    """Whether nothing that broke tells why a job failed, or took longer than it needed to: what numbers then tell."""
+    return not any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates)
 
 
 def _onset(ending: Ending) -> int | None:

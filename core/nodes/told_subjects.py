@@ -141,8 +141,13 @@ class Subjects:
 
     def _named(self, text: str) -> str | None:
         """The only node that a line names as a word."""
-        found = {node for word in _TOKEN.finditer(text) if (node := self._nodes.get(word["word"] or ""))}
-        return found.pop() if len(found) == 1 else None
+        return named_node(text, self._nodes)
+
+
+def named_node(text: str, nodes: Mapping[str, str]) -> str | None:
+    """The only node that a line names as a word, by its names."""
+    found = {node for word in _TOKEN.finditer(text) if (node := nodes.get(word["word"] or ""))}
+    return found.pop() if len(found) == 1 else None
 
 
 def _process(text: str, count: int) -> int:
