@@ -25,7 +25,7 @@ MAX_SUSPECTS = 3  # that a headline names
 QUOTE = 70  # characters of a log line in a headline; a phone shows about as many
 MIN_VOICES = 2  # one that ends alone tells nothing about the others
 BEFORE_TRAINING = frozenset({Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING, Stage.CHECKPOINT_LOADING})
-_TOLD_APART = frozenset({"own part", "agreement", "memory"})
+_TOLD_APART = frozenset({"own part", "agreement", "memory", "odd"})
 COLLECT = "Collect stacks of all ranks before the next one is ended (py-spy dump), and see which rank stands elsewhere."
 
 

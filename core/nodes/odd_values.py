@@ -1,7 +1,7 @@
 """What a machine tells of itself otherwise than all others, in a list of all machines that nobody repeats.
 
 ``gpustat`` of each node while a job hangs, clocks of all cards, rates of ports: one row has 0 % where all others have
-100, or 960 MHz where they have 1,950. Nothing changes in them, so it is told only of a job that hung, or was slow.
+100, or 960 MHz where they have 1,950. Nothing changes in them, so it is told only where nothing else tells who stands apart.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ from core.shares import MAJORITY, MIN_RANKS
 ODD, SEVERAL = 0.45, 0.55  # as who does not answer (core.nodes.stall); as sure as a look is worth, of several numbers
 MAX_ROWS, MAX_ALL = 1024, 8192  # rows of a file and of all files that are read: a list of 128 machines with 8 cards
 AGAINST_ZERO = 10.0  # where all others have 0: one or two are what a counter of errors has anywhere
-Key = tuple[int, int, int, str]  # words and numbers of a line, which of the numbers it is, and the word before it
+Key = tuple[int, int, str]  # numbers of a line, which of them it is, and the word before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ def odd_value_signs(parsed: Parsed) -> list[Sign]:
         return []
     values: dict[Key, dict[str, list[tuple[float, int, str]]]] = defaultdict(lambda: defaultdict(list))
     for node, row, text in _rows_of_nodes(parsed):
-        numbers, words = numbers_of(text), len(text.split())
+        numbers = numbers_of(text)
         for place, number in enumerate(numbers):
             name = "" if number.name == node else number.name
-            values[words, len(numbers), place, name][node].append((number.value, row, text))
+            values[len(numbers), place, name][node].append((number.value, row, text))
     found = [odd for _, of_nodes in sorted(values.items()) if (odd := _odd(of_nodes, len(parsed.nodes))) is not None]
     counts = Counter(odd.node for odd in found).most_common(2)
     if not counts or (len(counts) > 1 and counts[0][1] < 2 * counts[1][1]):
@@ -74,7 +74,7 @@ def _rows_of_nodes(parsed: Parsed) -> Iterator[tuple[str, int, str]]:
     for rows in _short_files(parsed):
         found, above = list[tuple[str, int, str]](), None
         for row, text in each_row(parsed.files, parsed.table, rows):
-            first = (text.split(None, 1) or [""])[0].strip(":=-[]")
+            first = (text.split(None, 1) or [""])[0].strip(":=-[],")
             above = known.get(first, above)
             if node := named_node(text, known) or above:
                 found.append((node, row, text))
@@ -86,12 +86,11 @@ def _rows_of_nodes(parsed: Parsed) -> Iterator[tuple[str, int, str]]:
 
 
 def _short_files(parsed: Parsed) -> Iterator[NDArray[np.intp]]:
-    """The rows of each short file that counts no iterations; of more than can be read, of the first files by name."""
+    """The rows of each short file; of more than can be read, of the first files by name."""
     table, left = parsed.table, MAX_ALL
-    counting = set(np.unique(table.file[parsed.iterations.marks]).tolist())
     for file in range(len(table.files)):
         rows = table.rows_of_file(file)
-        if file not in counting and len(parsed.nodes) <= len(rows) <= min(MAX_ROWS, left):
+        if len(parsed.nodes) <= len(rows) <= min(MAX_ROWS, left):
             left -= len(rows)
             yield np.arange(rows.start, rows.stop)
 

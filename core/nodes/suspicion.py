@@ -128,7 +128,7 @@ def find_signs(
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
         *(series_signs(parsed, told, _onset(ending)) or level_signs(told, slow=_is_slower(ending))),
-        *(odd_value_signs(parsed) if ending.hung or ending.slow is not None else ()),
+        *odd_value_signs(parsed),
     )
 
 
