@@ -1,7 +1,7 @@
 """What a machine tells of itself otherwise than all others, in a list of all machines that nobody repeats.
 
 ``gpustat`` of each node while a job hangs, clocks of all cards, rates of ports: one row has 0 % where all others have
-100, or 960 MHz where they have 1,950. Nothing changes in them, so it is told only where nothing else tells who stands apart.
+100, or 960 MHz where they have 1,950. Nothing changes in them: it is told where nothing else tells who stands apart.
 """
 
 from collections import Counter, defaultdict

@@ -15,6 +15,7 @@ from core.judge.roles.kills import clear_kills
 from core.judge.roles.links import clear_answered_servers, clear_recovered_links
 from core.judge.roles.met_alone import blame_no_rank_for_its_machine, blame_who_held_a_lock, blame_who_met_it_alone
 from core.judge.roles.named_peers import clear_named_peers, clear_one_sided_transfers
+from core.judge.roles.other_jobs import clear_other_jobs
 from core.judge.roles.silent_exits import promote_silent_exits
 from core.judge.roles.silent_jobs import weigh_last_words, weigh_silence, weigh_the_only_other
 from core.judge.roles.stops import promote_first_stop, weigh_stops
@@ -25,6 +26,7 @@ from core.parsed import Parsed
 def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> tuple[Candidate, ...]:
     """Candidates with the roles that they have in this job."""
     table = parsed.table
+    candidates = clear_other_jobs(parsed, candidates)
     candidates = demote_survived(parsed, candidates)
     candidates = clear_unknown_daemons(parsed, candidates)
     candidates = clear_named_peers(parsed, candidates)
