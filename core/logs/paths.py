@@ -20,6 +20,11 @@ _NODE_NAME = re.compile(
 _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process|workerlog)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
 # Of Paddle (workerlog.0) and detectron2 (log.txt.rank1): an ending is none
 _RANK_AT_END = re.compile(r"(?:^|[-_.])(?:rank\.?|workerlog\.)\d{1,6}$", re.IGNORECASE)
+# What names of machines end with, and no log: reserved for private use (RFC 6762, RFC 2606, ICANN), or given to anybody
+_DOMAIN = re.compile(
+    r"\.(?:local|lan|lab|home|intranet|internal|private|corp|cluster|hpc|localdomain|example|test|com|net|org|edu|gov)$",
+    re.IGNORECASE,
+)
 _LOCAL_NAME = re.compile(r"(?:^|[-_.])local[-_]?(?:rank)?[-_.]?(\d{1,3})(?=$|[-_.])", re.IGNORECASE)
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(?P<host>.+?)[-_.](?P<marked>r(?=\d))?(?P<rank>\d{1,6})")
@@ -161,7 +166,7 @@ def strip(name: str) -> str:
 
 def _stem(name: str) -> str:
     file = PurePosixPath(strip(name)).name
-    return file if _RANK_AT_END.search(file) else file.rsplit(".", 1)[0]
+    return file if _RANK_AT_END.search(file) or _DOMAIN.search(file) else file.rsplit(".", 1)[0]
 
 
 def _numbered_hosts(stems: Iterable[str], manifest: Manifest) -> tuple[str, ...]:

@@ -46,16 +46,15 @@ def blame_who_met_it_alone(parsed: Parsed, candidates: Sequence[Candidate]) -> S
 
 
 def blame_who_held_a_lock(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates; whose own watchdog stood still tells of a lock of its own, where all others only time out.
+    """The candidates; whose own watchdog stood still tells of a lock of its own, if few say so.
 
     c10d's monitor says so of the thread beside it. Of a process group that aborts most ranks say it.
     """
     few = few_of(len(parsed.table.ranks))
-    timed_out = {rank for item in candidates if item.fact.kind == Kind.PEER_SILENT for rank in item.ranks}
 
     def is_own(candidate: Candidate) -> bool:
         stuck = candidate.role is Role.PROPAGATED and _STUCK in parsed.table.templates[candidate.event].sample
-        return stuck and 0 < len(candidate.ranks) <= few and len(timed_out) > len(parsed.table.ranks) * MAJORITY
+        return stuck and 0 < len(candidate.ranks) <= few
 
     return [
         replace(candidate, fact=_HELD, role=Role.ROOT, why="its own watchdog stood still, and that of no other")
