@@ -240,8 +240,8 @@ def _telling(process: Process) -> tuple[Thread, bool]:
 
 
 def _is_main(thread: Thread) -> bool:
-    """Whether a thread is the main one, whatever its name: faulthandler begins with the one that asked for the dump."""
-    return bool(thread.frames) and thread.frames[-1].function == "<module>"
+    """Whether a thread is the main one: by its name, or as faulthandler has it, which tells none, by where it began."""
+    return bool(thread.frames) and (thread.name == "MainThread" or thread.frames[-1].function == "<module>")
 
 
 def _communicates(frame: Frame) -> bool:
