@@ -7,7 +7,7 @@ the others did not.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ STEADY = 1.5  # times by which it may move on the others,
 NEAR = 1 / 3  # or by a third, in octaves, of what it moved by there: small numbers are noisy
 FLOOR = 0.1  # of the usual value: what is smaller is noise, and zero has no ratio
 MAX_EVENTS = 64  # messages that are looked at, those said most often first
+MIN_LETTERS = 4  # that messages begin with alike: a word, and what joins it to its number
 MAX_ROWS = 64  # of each node, evenly spread
 _NAMED = re.compile(r"\b([A-Za-z_][\w./%]{0,40})\s?[=:]\s?(-?\d{1,12}(?:\.\d{1,9})?)(?![\d:.])")
 Level = tuple[float, float]  # medians before and after the onset
@@ -40,8 +41,9 @@ def gauge_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     if onset is None or len(nodes) < MIN_RANKS or parsed.unit != "node":
         return []
     signs: dict[str, Sign] = {}
-    for event in _events(parsed):
-        for name, levels in sorted(_levels(parsed, event, onset).items()):
+    for events in _messages(parsed):
+        event = events[0]
+        for name, levels in sorted(_levels(parsed, events, onset).items()):
             for node, (before, after) in _odd(levels, len(nodes)):
                 because = f"{name} on {node} went from {before:.3g} to {after:.3g} when the job did; not so elsewhere."
                 check = f"Compare {node} with a healthy node in what {name} measures."
@@ -61,27 +63,28 @@ def onset_of(parsed: Parsed, ending: Ending) -> int | None:
     return int(before[-1]) if len(before) else None
 
 
-def _events(parsed: Parsed) -> list[int]:
-    """Messages with numbers beside the progress that most nodes say often, and that complain of nothing."""
+def _messages(parsed: Parsed) -> list[tuple[int, ...]]:
+    """Messages with numbers beside the progress that most nodes say often, and that complain of nothing.
+
+    Those that begin alike are one: ``load1=18.0 top=python``, and ``load1=397.6 top=backup`` when another program runs.
+    """
     table = parsed.table
     marks = set(np.unique(table.event[parsed.iterations.marks]).tolist())
-    found = [
-        event
-        for event, template in enumerate(table.templates)
-        if event not in marks
-        and not template.block
-        and table.heads[event] >= 2 * MIN_VALUES * MIN_RANKS
-        and "<NUM>" in template.sample
-        and not complains(template.sample)
-    ]
-    return sorted(found, key=lambda event: (-int(table.heads[event]), event))[:MAX_EVENTS]
+    alike: dict[str, list[int]] = defaultdict(list)
+    for event, template in enumerate(table.templates):
+        if event not in marks and not template.block and "<NUM>" in template.sample and not complains(template.sample):
+            begins = template.sample.partition("<NUM>")[0]
+            alike[begins if len(begins) >= MIN_LETTERS else template.sample].append(event)
+    heads = {tuple(events): int(table.heads[events].sum()) for events in alike.values()}
+    found = [events for events, count in heads.items() if count >= 2 * MIN_VALUES * MIN_RANKS]
+    return sorted(found, key=lambda events: (-heads[events], events))[:MAX_EVENTS]
 
 
-def _levels(parsed: Parsed, event: int, onset: int) -> dict[str, dict[str, Level]]:
+def _levels(parsed: Parsed, events: Sequence[int], onset: int) -> dict[str, dict[str, Level]]:
     """Of each number by its name its levels on each node."""
     table = parsed.table
     found: dict[str, dict[str, Level]] = defaultdict(dict)
-    rows = table.rows_of([event])[event]
+    rows = np.sort(np.concatenate(list(table.rows_of(events).values())))
     rows = rows[table.timed[rows] & (table.node[rows] >= 0)]
     for node, own in rows_by(table.node, rows):
         sides = [_spread(own[table.time[own] <= onset]), _spread(own[table.time[own] > onset])]

@@ -55,7 +55,9 @@ def _is_alone(parsed: Parsed, candidate: Candidate, onset: int | None) -> bool:
     if onset is None:
         return candidate.fact.kind == Kind.SLOW_MACHINE
     first = int(parsed.table.time[candidate.rows].min())
-    return first >= 0 and is_near(first, onset)
+    later = parsed.iterations.course.times
+    told = int(later[later > onset].min(initial=onset + AFTER)) - onset  # it became slow until the next iteration told
+    return first >= 0 and is_near(first, onset, BEFORE + min(told, AFTER))
 
 
 def tells_of_the_end(candidate: Candidate) -> bool:
