@@ -135,7 +135,7 @@ def find_ending(
     until = min((time for time in (stopped, failure) if time is not None), default=None)
     course = parsed.iterations.course if until is None else parsed.iterations.course.until(until)
     pace, good = course.pace(), parsed.usual.pace if parsed.usual else None
-    if pace is None or until is None:
+    if pace is None or until is None or (parsed.iterations.last is None and not _fell_silent(course, pace, until)):
         slowdown, part = told_slowdown(parsed), None if failure is not None else part_slowdown(parsed)
         slow = slowdown or drawn_slowdown(parsed) or growing_work(durations, course)
         quiet, allowed = _standing(parsed, spans, until)
@@ -184,6 +184,12 @@ def find_ending(
         undated=(undated and not _ends_by_manifest(parsed)) or _is_cut_off(parsed, order, failure),
         flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
     )
+
+
+def _fell_silent(course: Course, pace: Pace, until: int) -> bool:
+    """Whether what a job said regularly stayed away long before the end; that it went on proves no progress."""
+    quiet = (until - int(course.times[-1])) / SECOND
+    return quiet > patience(pace.progress, pace.progress, pace.longest, steps=END_STEPS)
 
 
 def _slow(
