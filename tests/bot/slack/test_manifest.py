@@ -20,6 +20,11 @@ def test_the_scopes_are_those_of_the_methods() -> None:
     assert set(scopes()) == used - {""}
 
 
+def test_the_local_slack_plays_what_is_called_and_no_more() -> None:
+    """Beside the bot's methods: that of Socket Mode, and the one by which ``firstfault check`` looks up an approver."""
+    assert set(methods.METHODS) == {*METHODS, "apps.connections.open", "users.lookupByEmail"}
+
+
 def test_the_demo_plays_the_same_app() -> None:
     """The local Slack knows the command, the shortcut, the events and the scopes of the manifest."""
     app = workspace.App()
