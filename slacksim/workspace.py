@@ -16,7 +16,6 @@ SCOPES = (
     "im:read",
     "mpim:history",
     "mpim:read",
-    "reactions:read",
     "usergroups:read",
     "users:read",
     "users:read.email",
@@ -77,11 +76,10 @@ class Command:
 
 @dataclass(frozen=True)
 class Shortcut:
-    """A shortcut of the app: on a message, or with ``on_message`` false a global one."""
+    """A shortcut of the app on a message."""
 
     callback_id: str
     name: str
-    on_message: bool = True
 
 
 @dataclass(frozen=True)

@@ -138,9 +138,8 @@ function tools(one, { inThread, open, edit, told }) {
       QUICK.map((name) => ({ label: emoji(name), run: () => react(one, name, told) })),
     );
   const own = one.user === store.me;
-  const shortcuts = store.now.shortcuts.filter((shortcut) => shortcut.on_message);
   const more = [
-    ...shortcuts.map((shortcut) => ({
+    ...store.now.shortcuts.map((shortcut) => ({
       label: shortcut.name,
       glyph: "bolt",
       run: () =>
