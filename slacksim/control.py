@@ -79,12 +79,12 @@ class SlashCommand(_Act):
 
 
 class RunShortcut(_Act):
-    """A shortcut, on a message or global."""
+    """A shortcut on a message."""
 
     do: Literal["shortcut"]
     callback_id: str
-    channel: str = ""
-    ts: str = ""
+    channel: str
+    ts: str
 
 
 class Click(_Act):

@@ -147,10 +147,10 @@ class User:
         """An emoji below a message."""
         self._slack.act(self.id, self._server.people.react(self.id, message.channel, message.ts, name))
 
-    def shortcut(self, callback_id: str, message: Message | None = None) -> Outcome:
-        """A shortcut on a message, or a global one."""
-        channel, ts = (message.channel, message.ts) if message else ("", "")
-        return self._slack.act(self.id, self._server.people.shortcut(self.id, callback_id, channel, ts))
+    def shortcut(self, callback_id: str, message: Message) -> Outcome:
+        """A shortcut on a message."""
+        told = self._server.people.shortcut(self.id, callback_id, message.channel, message.ts)
+        return self._slack.act(self.id, told)
 
     def click(self, message: Message, action: str, value: Any = None) -> Outcome:
         """A button by its action_id or text, or a menu's choice by value or text; dialogs are confirmed."""

@@ -13,9 +13,6 @@ SCOPE_OF_EVENT = {
     "message.groups": "groups:history",
     "message.im": "im:history",
     "message.mpim": "mpim:history",
-    "reaction_added": "reactions:read",
-    "member_joined_channel": "channels:read",
-    "file_shared": "files:read",
 }
 
 
@@ -49,21 +46,6 @@ def of_deletion(state: State, message: Message) -> Iterator[Json]:
     """The event of a message that was deleted."""
     change = {"deleted_ts": message.ts, "previous_message": message_json(state, message)}
     yield from _of_change(state, message, "message_deleted", change)
-
-
-def of_reaction(state: State, message: Message, user: str, name: str) -> Iterator[Json]:
-    """The event of an emoji below a message."""
-    if _hears(state, state.channels[message.channel]) and _wanted(state, "reaction_added"):
-        item = {"type": "message", "channel": message.channel, "ts": message.ts}
-        body = {"type": "reaction_added", "user": user, "reaction": name, "item_user": message.user, "item": item}
-        yield body | {"event_ts": state.new_ts()}
-
-
-def of_joining(state: State, channel: Channel, user: str) -> Iterator[Json]:
-    """Somebody, perhaps the app itself, is now in a channel."""
-    if _hears(state, channel) and _wanted(state, "member_joined_channel"):
-        body = {"type": "member_joined_channel", "user": user, "channel": channel.id, "channel_type": "C"}
-        yield body | {"team": state.workspace.id, "event_ts": state.new_ts()}
 
 
 def of_home(state: State, user: str, tab: str = "home") -> Iterator[Json]:

@@ -1,4 +1,4 @@
-"""Modals as a stack for each person: open, push, update, close; and what a person has entered in them."""
+"""The one modal that a person has open (the bot stacks none): opened, updated, closed, and what was entered in it."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,6 @@ from slacksim.state import State
 from slacksim.values import Json, View
 from slacksim.view_rules import accepted_view
 
-MOST_VIEWS = 3  # docs.slack.dev/surfaces/modals: of one stack
 _INITIAL = {
     "initial_option": "selected_option",
     "initial_options": "selected_options",
@@ -29,24 +28,17 @@ _CHOSEN = {
 }
 
 
-def stack(state: State, user: str) -> tuple[View, ...]:
-    """The modals that a person has open, the one on top last."""
-    return tuple(view for view in state.views.values() if view.user == user)
+def open_of(state: State, user: str) -> View | None:
+    """The modal that a person has open."""
+    return next((view for view in state.views.values() if view.user == user), None)
 
 
 def open_view(state: State, user: str, content: Any) -> View:
-    """A new stack; whatever was open is gone."""
+    """A new one; whatever was open is gone."""
     checked = accepted_view(content, "modal")
-    close_all(state, user)
-    return _put(state, _new(state, user, checked, None))
-
-
-def push_view(state: State, user: str, content: Any) -> View:
-    """One more modal on top."""
-    views = stack(state, user)
-    if len(views) >= MOST_VIEWS:
-        raise Refused("push_limit_reached")
-    return _put(state, _new(state, user, accepted_view(content, "modal"), views[-1] if views else None))
+    if before := open_of(state, user):
+        state.views.pop(before.id)
+    return _put(state, _new(state, user, checked))
 
 
 def update_view(state: State, view: View, content: Any, known_hash: str | None = None) -> View:
@@ -63,7 +55,7 @@ def publish_home(state: State, user: str, content: Any, known_hash: str | None =
     before = state.homes.get(user)
     if known_hash and before and known_hash != before.hash:
         raise Refused("hash_conflict")
-    view = _new(state, user, accepted_view(content, "home"), None)
+    view = _new(state, user, accepted_view(content, "home"))
     state.homes[user] = view
     state.changed()
     return view
@@ -79,16 +71,9 @@ def find_view(state: State, args: Json) -> View:
     raise Refused("not_found")
 
 
-def close_top(state: State, view: View) -> None:
-    """Close one modal; the one below is seen again."""
+def close_view(state: State, view: View) -> None:
+    """Nobody sees it any more."""
     state.views.pop(view.id, None)
-    state.changed()
-
-
-def close_all(state: State, user: str) -> None:
-    """Close all modals of a person."""
-    for view in stack(state, user):
-        state.views.pop(view.id)
     state.changed()
 
 
@@ -130,10 +115,8 @@ def all_options(element: Json) -> list[Json]:
     return [*(element.get("options") or ()), *(option for group in groups for option in group["options"])]
 
 
-def _new(state: State, user: str, content: Json, below: View | None) -> View:
-    name = state.new_id("V")
-    root = below.root_id if below else name
-    return View(name, user, _hash(state), _with_ids(state, content), root, below.id if below else None)
+def _new(state: State, user: str, content: Json) -> View:
+    return View(state.new_id("V"), user, _hash(state), _with_ids(state, content))
 
 
 def _with_ids(state: State, content: Json) -> Json:

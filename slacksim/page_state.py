@@ -2,6 +2,7 @@
 
 from urllib.parse import quote
 
+from slacksim.modals import open_of
 from slacksim.people_acting import SLACKBOT
 from slacksim.slack_json import file_json, message_json, view_json
 from slacksim.state import State
@@ -16,7 +17,7 @@ def page_state(state: State, me: Member) -> Json:
     seen = {channel.id for channel in channels}
     messages = [m for m in state.messages.values() if m.channel in seen and m.only_for in (None, me.id)]
     files = {file for message in messages for file in message.files} | _files_in_blocks(messages)
-    modals = [view for view in state.views.values() if view.user == me.id]
+    modal = open_of(state, me.id)
     app = state.workspace.app
     return {
         "version": state.version,
@@ -27,7 +28,7 @@ def page_state(state: State, me: Member) -> Json:
         "channels": [_channel(state, channel, me) for channel in channels],
         "messages": [_message(state, message) for message in messages],
         "files": {name: _file(state, state.files[name]) for name in sorted(files) if name in state.files},
-        "modal": _modal(state, modals[-1]) if modals else None,
+        "modal": _modal(state, modal) if modal else None,
         "home": view_json(state, state.homes[me.id]) if me.id in state.homes else None,
         "prompts": {name: state.prompts[name] for name in sorted(seen & state.prompts.keys())},
         "statuses": [vars(status) for status in state.statuses.values() if status.channel in seen],
@@ -67,8 +68,7 @@ def _message(state: State, message: Message) -> Json:
     body = message_json(state, message)
     body.pop("bot_profile", None)
     body |= {"channel": message.channel, "by_app": message.by_app, "only_for": message.only_for}
-    body |= {"files": list(message.files), "streaming": message.streaming, "tasks": list(message.tasks)}
-    return body | {"is_reply": message.is_reply}
+    return body | {"files": list(message.files), "is_reply": message.is_reply}
 
 
 def _file(state: State, file: File) -> Json:

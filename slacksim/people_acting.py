@@ -75,15 +75,13 @@ class People:
         self.team.delete(message)
 
     async def react(self, user: str, channel: str, ts: str, name: str) -> None:
-        """Put an emoji below a message; a second time takes it away."""
+        """Put an emoji below a message; a second time takes it away. The app does not subscribe to these."""
         author, message = self.member(user), self.message(channel, ts)
         before = {reaction.name: reaction.users for reaction in message.reactions}
         mine = author.id in before.get(name, ())
         users = tuple(u for u in before.get(name, ()) if u != author.id) + (() if mine else (author.id,))
         after = before | {name: users}
         self.team.state.put(replace(message, reactions=tuple(Reaction(n, u) for n, u in after.items() if u)))
-        if not mine:
-            self.team.tell(events.of_reaction(self.team.state, message, author.id, name))
 
     async def command(self, user: str, channel: str, text: str) -> Outcome:
         """A line that starts with a slash."""
@@ -103,20 +101,19 @@ class People:
             self._show(author, place, outcome.answer)
         return outcome
 
-    async def shortcut(self, user: str, callback_id: str, channel: str = "", ts: str = "") -> Outcome:
-        """A shortcut on a message, or a global one when no message is named."""
+    async def shortcut(self, user: str, callback_id: str, channel: str, ts: str) -> Outcome:
+        """A shortcut on a message."""
         author = self.member(user)
         known = {shortcut.callback_id: shortcut for shortcut in self.team.app.shortcuts}
-        if callback_id not in known or known[callback_id].on_message != bool(ts):
+        if callback_id not in known:
             raise LocalSlackError(f"There is no such shortcut {callback_id}.", f"There are {', '.join(known)}.")
-        payload = self.interaction("message_action" if ts else "shortcut", author)
+        payload = self.interaction("message_action", author)
         payload |= {"callback_id": callback_id, "trigger_id": self.team.triggers.issue(author.id)}
         payload["action_ts"] = self.team.state.new_ts()
-        if ts:
-            message = self.message(channel, ts)
-            payload |= {"message": message_json(self.team.state, message), "message_ts": ts}
-            payload |= {"channel": self.named(self.place(channel))}
-            payload["response_url"] = self.team.response_urls.issue(message.channel, author.id, ts=ts)
+        message = self.message(channel, ts)
+        payload |= {"message": message_json(self.team.state, message), "message_ts": ts}
+        payload |= {"channel": self.named(self.place(channel))}
+        payload["response_url"] = self.team.response_urls.issue(message.channel, author.id, ts=ts)
         return await self.hand_over("interactive", payload)
 
     async def open_home(self, user: str, tab: str = "home") -> None:
@@ -194,7 +191,7 @@ class People:
     def _invite(self, author: Member, place: Channel, name: str) -> Outcome:
         invited = self.member(name)
         if invited.id not in place.members:
-            self.team.tell(events.of_joining(self.team.state, self.team.state.join(place, (invited.id,)), invited.id))
+            self.team.state.join(place, (invited.id,))
         self.whisper(author.id, place.id, f"<@{invited.id}> is in this channel now.")
         return Outcome(acknowledged=True)
 

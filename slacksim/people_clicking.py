@@ -80,28 +80,18 @@ class Clicks:
         if not outcome.acknowledged:
             modals.show_errors(self._team.state, view, {}, TROUBLE)
             return outcome
-        return self._answered(author, view, outcome)
+        return self._answered(view, outcome)
 
     async def cancel(self, user: str) -> Outcome:
-        """Close the modal on top, or all of them when it says so."""
-        author = self._people.member(user)
-        view = self._top(author)
-        everything = bool(view.content.get("clear_on_close"))
-        if everything:
-            modals.close_all(self._team.state, author.id)
-        else:
-            modals.close_top(self._team.state, view)
-        if not view.content.get("notify_on_close"):
-            return Outcome(acknowledged=True)
-        payload = self._people.interaction("view_closed", author)
-        payload |= {"view": view_json(self._team.state, view), "is_cleared": everything}
-        return await self._people.hand_over("interactive", payload)
+        """Close the modal; the bot asks for no word of that."""
+        modals.close_view(self._team.state, self._top(self._people.member(user)))
+        return Outcome(acknowledged=True)
 
     def _top(self, author: Member) -> View:
-        views = modals.stack(self._team.state, author.id)
-        if not views:
+        view = modals.open_of(self._team.state, author.id)
+        if view is None:
             raise LocalSlackError(f"{author.name} has no modal open.")
-        return views[-1]
+        return view
 
     def _action(
         self, author: Member, blocks: Sequence[Json], action: str, value: Any, view: View | None = None
@@ -119,20 +109,16 @@ class Clicks:
             self._people.whisper(author.id, channel, words)
         return outcome
 
-    def _answered(self, author: Member, view: View, outcome: Outcome) -> Outcome:
+    def _answered(self, view: View, outcome: Outcome) -> Outcome:
         """Do what the app's answer to a submission says; one that Slack would refuse is trouble for the person."""
         state, answer = self._team.state, outcome.answer or {}
         current = state.views.get(view.id, view)
         try:
             match answer.get("response_action"):
                 case None:
-                    modals.close_top(state, current)
-                case "clear":
-                    modals.close_all(state, author.id)
+                    modals.close_view(state, current)
                 case "update":
                     modals.update_view(state, current, answer.get("view"))
-                case "push":
-                    modals.push_view(state, author.id, answer.get("view"))
                 case "errors" if _fit(answer.get("errors"), view):
                     modals.show_errors(state, current, answer["errors"])
                     return replace(outcome, errors=answer["errors"])

@@ -154,7 +154,7 @@ def view_json(state: State, view: View) -> Json:
         "app_id": state.workspace.app.id,
         "bot_id": state.workspace.app.bot_id,
         "hash": view.hash,
-        "root_view_id": view.root_id,
-        "previous_view_id": view.previous_id,
+        "root_view_id": view.id,
+        "previous_view_id": None,
         "state": {"values": dict(view.values)},
     }

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from slacksim import events
-from slacksim.blocks import MARKDOWN_TEXT, accepted
+from slacksim.blocks import accepted
 from slacksim.delivery import Delivery
 from slacksim.errors import Refused
 from slacksim.short_lived import ResponseUrls, Triggers
@@ -63,7 +62,7 @@ class Team:
 
     def of_app(self, channel: str, args: Json, *, only_for: str | None = None) -> Message:
         """A message of the app as it would be posted, checked: the channel by its id, the rest from a call."""
-        text, blocks = worded(args)
+        text, blocks = str(args.get("text") or ""), args.get("blocks")
         if len(text) > MESSAGE_TEXT:
             raise Refused("msg_too_long")
         if not (text or blocks):
@@ -110,16 +109,3 @@ class Team:
         if found is None:
             raise Refused("message_not_found")
         return found
-
-
-def worded(args: Json) -> tuple[str, Any]:
-    """Text and blocks of a call; ``markdown_text`` stands for both and goes with neither."""
-    markdown = args.get("markdown_text")
-    if not markdown:
-        return str(args.get("text") or ""), args.get("blocks")
-    if args.get("text") or args.get("blocks"):
-        raise Refused("markdown_text_conflict")
-    markdown = str(markdown)
-    if len(markdown) > MARKDOWN_TEXT:
-        raise Refused("msg_too_long")
-    return markdown, [{"type": "markdown", "text": markdown}]

@@ -32,8 +32,6 @@ class Message:
     files: tuple[str, ...] = ()
     reactions: tuple[Reaction, ...] = ()
     metadata: Json | None = None
-    streaming: bool = False
-    tasks: tuple[Json, ...] = ()
     program: str = ""  # id of another program that posted it
     attachments: tuple[Json, ...] = ()
 
@@ -45,7 +43,7 @@ class Message:
     @property
     def all_text(self) -> str:
         """Everything that a person can read of it, for tests and conditions."""
-        return "\n".join((self.text, *_texts(list(self.blocks)), *_texts(list(self.tasks))))
+        return "\n".join((self.text, *_texts(list(self.blocks))))
 
 
 @dataclass(frozen=True)
@@ -76,8 +74,6 @@ class View:
     user: str
     hash: str
     content: Json
-    root_id: str
-    previous_id: str | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
     trouble: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)

@@ -6,23 +6,16 @@ SCOPES = (
     "app_mentions:read",
     "assistant:write",
     "channels:history",
-    "channels:join",
-    "channels:manage",
     "channels:read",
     "chat:write",
     "commands",
-    "files:read",
     "files:write",
     "groups:history",
     "groups:read",
     "im:history",
     "im:read",
-    "im:write",
     "mpim:history",
     "mpim:read",
-    "reactions:read",
-    "reactions:write",
-    "team:read",
     "usergroups:read",
     "users:read",
     "users:read.email",
@@ -83,11 +76,10 @@ class Command:
 
 @dataclass(frozen=True)
 class Shortcut:
-    """A shortcut of the app: on a message, or with ``on_message`` false a global one."""
+    """A shortcut of the app on a message."""
 
     callback_id: str
     name: str
-    on_message: bool = True
 
 
 @dataclass(frozen=True)

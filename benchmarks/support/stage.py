@@ -26,6 +26,7 @@ from benchmarks.support.processes import hang_up
 from bot.app import Bot
 from bot.jobs.tasks import TASKS as REAL
 from bot.settings import load_settings
+from bot.slack.connect import Socket
 from bot.state.leases import LEASE
 from bot.state.runs import Run
 from bot.state.state import open_state
@@ -34,6 +35,7 @@ from slacksim import Channel, Limits, Message, Slack, Snapshot, Timing, User, Wo
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 FINISHED = "Run again"  # the button of a message that is over
+VERSION = "0.1.0"
 ROOMS = tuple(f"C0ROOM{number:02}" for number in range(20))  # channels: posts are limited by channel
 TIMING = Timing(retries=(0.05, 3.0, 6.0, 9.0), ping=2.0)  # Slack's own retries are minutes
 PATIENT = replace(TIMING, ack=30.0, trigger=PATIENCE)  # for who tests what is answered, and not how soon
@@ -51,6 +53,45 @@ def workspace() -> Workspace:
 def local_slack(*, limits: bool = False, timing: Timing = TIMING) -> Iterator[Slack]:
     with slacksim.start(workspace(), timing=timing, limits=Limits(enforced=limits)) as running:
         yield running
+
+
+def environment_of(slack: Slack, **places: object) -> dict[str, str]:
+    """The settings of a bot in this Slack; places: its folders, and whatever else is set."""
+    app = slack.workspace.app
+    told = {
+        "SLACK_API_URL": slack.api_url,
+        "SLACK_BOT_TOKEN": app.bot_token,
+        "SLACK_APP_TOKEN": app.app_token,
+        "SLACK_SIGNING_SECRET": app.signing_secret,
+        "LISTEN": "127.0.0.1:0",
+        "HEALTH": "127.0.0.1:0",
+        "APPROVERS": "U0ALICE",
+    }
+    return _variables({**told, **places})
+
+
+def _variables(settings: Mapping[str, object]) -> dict[str, str]:
+    return {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in settings.items()}
+
+
+@contextmanager
+def running_bot(
+    slack: Slack, environment: Mapping[str, str], tasks: Mapping[str, str], *, transport: str, lease: timedelta = LEASE
+) -> Iterator[Bot]:
+    """The bot as ``firstfault serve`` starts it, in this process; its children inherit the environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**environment, "FIRSTFAULT_SLACK_TRANSPORT": transport}.items():
+            patch.setenv(name, value)
+        bot = Bot(load_settings(), version=VERSION, tasks=tasks, lease=lease)
+        try:
+            bot.start()
+            if transport == "http":
+                slack.use_http(f"http://127.0.0.1:{bot.request_port}/slack/events")
+            yield bot
+        finally:
+            if isinstance(bot._transport, Socket):
+                hang_up(slack, bot._transport._handler.client)  # its own way takes four seconds
+            bot.stop(0)
 
 
 @dataclass(frozen=True)
@@ -111,26 +152,15 @@ class Stage:
         self, *, transport: str = "http", real: bool = False, lease: timedelta = LEASE, **settings: object
     ) -> Iterator[Bot]:
         """In this process."""
-        variables = {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in settings.items()}
-        with pytest.MonkeyPatch.context() as environment:
-            for name, value in ({**self.environment, "FIRSTFAULT_SLACK_TRANSPORT": transport} | variables).items():
-                environment.setenv(name, value)
-            running = Bot(load_settings(), version="0.1.0", tasks=REAL if real else quick.TASKS, lease=lease)
-            try:
-                running.start()
-                if transport == "http":
-                    self.slack.use_http(f"http://127.0.0.1:{running.request_port}/slack/events")
-                yield running
-            finally:
-                if transport == "socket":
-                    hang_up(self.slack, running._transport._handler.client)  # type: ignore[attr-defined]  # its own way takes 4 s
-                running.stop(0)
+        environment = {**self.environment, **_variables(settings)}
+        tasks = REAL if real else quick.TASKS
+        with running_bot(self.slack, environment, tasks, transport=transport, lease=lease) as bot:
+            yield bot
 
     @contextmanager
     def other_bot(self, **settings: object) -> Iterator["subprocess.Popen[bytes]"]:
         """In a process of its own, connected."""
-        variables = {f"FIRSTFAULT_{name.upper()}": str(value) for name, value in settings.items()}
-        environment = {**os.environ, **self.environment, **variables, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, **self.environment, **_variables(settings), "PYTHONPATH": str(ROOT)}
         number = self.slack.snapshot().connections + 1
         with (self.home / "log").open("ab") as log:
             process = subprocess.Popen(
@@ -178,21 +208,16 @@ class Stage:
 
     def parents(self, job: str) -> tuple[Message, ...]:
         """Messages about a job that stand in a channel, and not in a thread."""
-        every = self.slack.snapshot().everything
-        return tuple(m for m in every if m.by_app and not m.is_reply and not m.only_for and job in m.all_text)
+        return _about(self.slack.snapshot(), job)
 
     def parent(self, job: str) -> Message:
-        def newest(now: Snapshot) -> Message | None:
-            found = [m for m in now.everything if m.by_app and not m.is_reply and not m.only_for and job in m.all_text]
-            return found[-1] if found else None
-
-        return self.slack.wait_for(newest, PATIENCE, f"a message about {job}")
+        return self.wait_for_words(job, "")
 
     def wait_for_words(self, job: str, words: str) -> Message:
-        """The message about the job, once it holds these words."""
+        """The newest message about the job, once it holds these words."""
 
         def holds(now: Snapshot) -> Message | None:
-            found = [m for m in now.everything if m.by_app and not m.is_reply and not m.only_for and job in m.all_text]
+            found = _about(now, job)
             return found[-1] if found and words in found[-1].all_text else None
 
         return self.slack.wait_for(holds, PATIENCE, f"{words!r} about {job}")
@@ -210,6 +235,11 @@ class Stage:
         (parent,) = self.parents(job)
         messages = [m for m in self.slack.snapshot().thread(parent) if m.by_app]
         return Counter(kind_of(message) for message in messages)
+
+
+def _about(now: Snapshot, job: str) -> tuple[Message, ...]:
+    mine = (m for m in now.everything if m.by_app and not m.is_reply and not m.only_for)
+    return tuple(message for message in mine if job in message.all_text)
 
 
 WHOLE = Counter({"details": 1, "faults": 1, "report": 1})  # the thread below an answer
@@ -258,23 +288,8 @@ def kind_of(message: Message) -> str:
 
 
 def make_stage(slack: Slack, shared: Path, home: Path) -> Stage:
-    app = slack.workspace.app
     shutil.copy(shared / quick.ANSWER, home)
     shutil.copytree(shared / "library", home / "library")  # its vectors are made: a minute of one core
     (home / "jobs").mkdir()
-    environment = {
-        "JOBS": home / "jobs",
-        "STATE": home / "state",
-        "LIBRARY": home / "library",
-        "CACHE": shared / "cache",
-        "SLACK_API_URL": slack.api_url,
-        "SLACK_BOT_TOKEN": app.bot_token,
-        "SLACK_APP_TOKEN": app.app_token,
-        "SLACK_SIGNING_SECRET": app.signing_secret,
-        "LISTEN": "127.0.0.1:0",
-        "HEALTH": "127.0.0.1:0",
-        "APPROVERS": "U0ALICE",
-    }
-    return Stage(
-        slack, home, {"QUICK": str(home), **{f"FIRSTFAULT_{name}": str(it) for name, it in environment.items()}}
-    )
+    places = {name: home / name for name in ("jobs", "state", "library")}
+    return Stage(slack, home, {"QUICK": str(home), **environment_of(slack, **places, cache=shared / "cache")})

@@ -4,7 +4,7 @@ srun does when tasks end (``srun: error: gpu-7: task 2: Terminated``), each rank
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -47,9 +47,8 @@ def _by_node(homes: Mapping[int, str]) -> dict[str, tuple[int, ...]]:
 def _homes_of_tasks(table: EventTable, files: Mapping[str, LogFile]) -> dict[int, str]:
     """The node of each task; none where one is reported of two, for they are tasks of several steps."""
     events = [event for event, template in enumerate(table.templates) if _names_both(template.sample)]
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
     homes: dict[int, set[str]] = {}
-    for row, text in read_rows(files, table, rows).items():
+    for row, text in _texts_of(table, files, events).items():
         process = process_of(unlabelled(table, row, text))
         if process is not None and process.node and process.task and "[" not in process.node:
             for task in listed(process.task):
@@ -87,29 +86,6 @@ def told_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
     return {}
 
 
-_NAMES_RANK = re.compile(r"\brank[ =:#]{0,8}(\d{1,6})\b", re.IGNORECASE)
-
-
-def introduced_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, tuple[int, ...]]:
-    """The ranks of each node, of a job in whose logs nothing else names any: ``rank 3 on gpu-7``, once for each rank.
-
-    None unless they count from 0 on, on several nodes.
-    """
-    for event, template in enumerate(table.templates):
-        sample = template.sample.replace("<NUM>", "0")
-        if not 1 < table.heads[event] <= MAX_REPORTS or not (_NAMES_RANK.search(sample) and _RUNS_ON.search(sample)):
-            continue
-        nodes: dict[str, list[int]] = {}
-        for _, text in sorted(read_rows(files, table, table.rows_of([event])[event]).items()):
-            rank, home = _NAMES_RANK.search(text), _RUNS_ON.search(text)
-            if rank is not None and home is not None:
-                nodes.setdefault(home["node"], []).append(int(rank[1]))
-        ranks = sorted(rank for own in nodes.values() for rank in own)
-        if len(nodes) > 1 and ranks == list(range(table.heads[event])):
-            return {node: tuple(sorted(nodes[node])) for node in sorted(nodes)}
-    return {}
-
-
 # Open MPI, orte/runtime/data_type_support (4.1), what mpirun --display-map prints
 _OF_MAP = re.compile(
     r"^\s*Data for node: (?P<node>[\w.-]{1,253})\s|^\s*Process OMPI jobid: .{1,64} Process rank: (?P<rank>\d{1,6})\b"
@@ -123,10 +99,9 @@ def mapped_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, t
         for event, template in enumerate(table.templates)
         if "Process OMPI jobid" in template.sample or "Data for node" in template.sample
     ]
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
     nodes: dict[str, list[int]] = {}
     node = ""
-    for _, text in sorted(read_rows(files, table, rows).items()):
+    for text in _texts_of(table, files, events).values():
         found = _OF_MAP.search(text)
         if found is not None and found["node"]:
             node = found["node"]
@@ -149,9 +124,8 @@ def communicator_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[
         for event, template in enumerate(table.templates)
         if _OF_COMMUNICATOR.search(template.sample.replace("<NUM>", "0"))
     ]
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
     homes: dict[int, dict[int, set[str]]] = {}
-    for row, text in read_rows(files, table, rows).items():
+    for row, text in _texts_of(table, files, events).items():
         node, match = table.origins[table.voice[row]].node, _OF_COMMUNICATOR.search(text)
         if node and match:
             homes.setdefault(int(match[2]), {}).setdefault(int(match[1]), set()).add(node)
@@ -164,6 +138,12 @@ def communicator_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[
     ):
         return {}
     return _by_node({rank: next(iter(own)) for rank, own in of_rank.items()})
+
+
+def _texts_of(table: EventTable, files: Mapping[str, LogFile], events: Sequence[int]) -> dict[int, str]:
+    """The first lines of these events by their row, in the order of rows."""
+    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
+    return dict(sorted(read_rows(files, table, rows).items()))
 
 
 def names_only_tasks(table: EventTable) -> bool:

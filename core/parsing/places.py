@@ -12,7 +12,6 @@ from core.parsing.file_names import nodes_by_likeness
 from core.parsing.homes import (
     communicator_homes,
     find_homes,
-    introduced_homes,
     mapped_homes,
     names_only_tasks,
     reported_homes,
@@ -62,7 +61,7 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
     if (nameless or unnamed) and (hosts := launched.homes(table.ranks)):
         table, manifest = _on_hosts(table, hosts, manifest)
         nameless = unnamed = False
-    reported = reported_homes(table, files) or introduced_homes(table, files) if unnamed and not table.ranks else {}
+    reported = reported_homes(table, files) if unnamed and not table.ranks else {}
     if reported:
         manifest = replace(manifest, nodes=_with_speakers(table, reported, manifest), node_ranks=reported)
     elif nameless or (unnamed and launched.ranks):

@@ -33,7 +33,8 @@ _NUMBERED = re.compile(
     r"(?P<numbers>\d{1,6}(?:(?:, ?| |-|\.\.)\d{1,6}){0,64})(?![\w.])"
 )
 _LISTED = re.compile(r"(\d{1,6})(?:(?:-|\.\.)(\d{1,6}))?")
-_ON = re.compile(r"\b(?:on|host|node|at)[ =:]{1,2}$", re.IGNORECASE)  # before a name that is a machine's for certain
+# Before a name that is a machine's for certain; "at" may be before a time too, such as "iter7"
+_ON = re.compile(r"(?:\b(?:on|host(?:name)?|node|(?P<at>at))[ =:]{1,2}|\d ?@ ?)$", re.IGNORECASE)
 # A machine's name has letters and a digit, or is an address; what else is called and numbered so is a part of the run.
 _PART = (
     r"(?:cuda|[gxnvt]pu|dev(?:ice)?|rank|stage|pp|tp|dp|ep|cp|sp|fsdp|group|slot|core|numa|lane|layer|expert|port|seed"
@@ -65,7 +66,7 @@ class Roll:
             ranks: that spoke.
         """
         numbers = {number for own in self.homes.values() for number in own}
-        return self.word.removeprefix("global_").removeprefix("world_") in _RANKS or set(ranks) == numbers
+        return _is_rank(self.word) or set(ranks) == numbers
 
 
 def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Roll | None:
@@ -156,13 +157,19 @@ def _rolls(
             homes: dict[str, list[int]] = defaultdict(list)
             for host, own in zip(hosts, of_line, strict=True):
                 homes[host] += own
-            certain = all(_ON.search(text[: text.find(host)]) for host, text in zip(hosts, texts, strict=True))
-            if _are_homes(homes, known, certain=certain):
+            before = [_ON.search(text[: text.find(host)]) for host, text in zip(hosts, texts, strict=True)]
+            spread = _is_rank(word) and not any(match["at"] for match in before if match)
+            if _are_homes(homes, known, certain=all(before), may_be_spread=spread):
                 pairs = set(zip(speakers, hosts, strict=True))
                 of_speaker = dict(pairs) if len(pairs) == len(homes) == len(dict(pairs)) else {}
                 ordered = sorted(homes, key=lambda of: homes[of])
                 yield Roll(word, {host: tuple(sorted(homes[host])) for host in ordered}, of_speaker)
                 break
+
+
+def _is_rank(word: str) -> bool:
+    """Whether a rank of the whole job is called so."""
+    return word.removeprefix("global_").removeprefix("world_") in _RANKS
 
 
 def _singular(word: str) -> str:
@@ -180,14 +187,16 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _are_homes(homes: Mapping[str, Sequence[int]], known: Collection[str], *, certain: bool) -> bool:
+def _are_homes(
+    homes: Mapping[str, Sequence[int]], known: Collection[str], *, certain: bool, may_be_spread: bool
+) -> bool:
     """Whether these are machines with their processes: several that are known, or with equally many of them each.
 
-    certain: their names stand where nothing but a machine's does.
+    certain: their names stand where nothing but a machine's does. may_be_spread: then, unequally over them.
     """
     if len(homes) < MIN_NUMBERS:
         return False
-    if known and set(homes) <= set(known):
+    if (known and set(homes) <= set(known)) or (certain and may_be_spread):
         return True
     each = Counter(len(own) for own in homes.values())
     are_addresses = all(host.replace(".", "").isdigit() for host in homes)

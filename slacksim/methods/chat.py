@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from slacksim.blocks import accepted
 from slacksim.errors import Refused
-from slacksim.limits import SPECIAL, TIER_3, TIER_4, UPDATES
+from slacksim.limits import SPECIAL, TIER_4, UPDATES
 from slacksim.methods.method import Method
 from slacksim.slack_json import message_json
-from slacksim.team import UPDATE_TEXT, Team, worded
-from slacksim.values import Json, Message
+from slacksim.team import UPDATE_TEXT, Team
+from slacksim.values import Json
 
 
 def post_message(team: Team, args: Json) -> Json:
@@ -20,17 +20,17 @@ def post_message(team: Team, args: Json) -> Json:
 
 def update(team: Team, args: Json) -> Json:
     """Other content for an own message; text without blocks deletes the blocks, as Slack does."""
-    before = _own(team, args, "cant_update_message")
-    if before.streaming:
-        raise Refused("streaming_state_conflict")
-    if not {"text", "blocks", "markdown_text"} & args.keys():
+    before = team.message(args)
+    if not before.by_app:
+        raise Refused("cant_update_message")
+    if not {"text", "blocks"} & args.keys():
         raise Refused("no_text")
-    text, blocks = worded(args)
-    if len(args.get("text") or "") > UPDATE_TEXT:
+    text, blocks = str(args.get("text") or ""), args.get("blocks")
+    if len(text) > UPDATE_TEXT:
         raise Refused("msg_too_long")
     after = replace(
         before,
-        text=text if "text" in args or text else before.text,
+        text=text if "text" in args else before.text,
         blocks=accepted(blocks, team.state.new_id, lacking=team.state.workspace.lacking) if blocks else (),
         metadata=args.get("metadata") or before.metadata,
         edited_ts=team.state.new_ts(),
@@ -41,13 +41,6 @@ def update(team: Team, args: Json) -> Json:
     team.edit(before, after)
     shown = message_json(team.state, after)
     return {"channel": after.channel, "ts": after.ts, "text": after.text, "message": shown}
-
-
-def delete(team: Team, args: Json) -> Json:
-    """Take an own message away."""
-    message = _own(team, args, "cant_delete_message")
-    team.delete(message)
-    return {"channel": message.channel, "ts": message.ts}
 
 
 def post_ephemeral(team: Team, args: Json) -> Json:
@@ -70,18 +63,10 @@ def get_permalink(team: Team, args: Json) -> Json:
     return {"channel": channel.id, "permalink": link}
 
 
-def _own(team: Team, args: Json, otherwise: str) -> Message:
-    message = team.message(args)
-    if not message.by_app:
-        raise Refused(otherwise)
-    return message
-
-
 _WRITE = ("chat:write",)
 METHODS = {
     "chat.postMessage": Method(post_message, _WRITE),
     "chat.update": Method(update, _WRITE, UPDATES),
-    "chat.delete": Method(delete, _WRITE, TIER_3),
     "chat.postEphemeral": Method(post_ephemeral, _WRITE, TIER_4),
     "chat.getPermalink": Method(get_permalink, (), SPECIAL),
 }

@@ -48,14 +48,6 @@ def complete_upload(team: Team, args: Json) -> Json:
     return {"files": [file_json(team.state, file) for file in files]}
 
 
-def info(team: Team, args: Json) -> Json:
-    """One file."""
-    file = team.state.files.get(str(args.get("file")))
-    if file is None or file.data is None:
-        raise Refused("file_not_found")
-    return {"file": file_json(team.state, file), "comments": [], "response_metadata": {"next_cursor": ""}}
-
-
 def _channels(args: Json) -> list[str]:
     several = args.get("channels") or ""
     names = [args.get("channel_id"), *(several if isinstance(several, list) else str(several).split(","))]
@@ -89,5 +81,4 @@ def _share(team: Team, channel: Channel, files: list[File], args: Json) -> list[
 METHODS = {
     "files.getUploadURLExternal": Method(get_upload_url, ("files:write",), TIER_4),
     "files.completeUploadExternal": Method(complete_upload, ("files:write",), TIER_4),
-    "files.info": Method(info, ("files:read",), TIER_4),
 }

@@ -23,7 +23,7 @@ class Method:
     run: Run
     scopes: tuple[str, ...] = ()
     per_minute: int = TIER_3
-    token: Literal["bot", "app", "none"] = "bot"  # noqa: S105 - a kind of token, no token
+    token: Literal["bot", "app"] = "bot"  # noqa: S105 - a kind of token, no token
 
 
 def page_of(things: Sequence[Json], args: Json, name: str) -> Json:

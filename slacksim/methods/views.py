@@ -3,7 +3,7 @@
 from slacksim.errors import Refused
 from slacksim.limits import TIER_4
 from slacksim.methods.method import Method
-from slacksim.modals import find_view, open_view, publish_home, push_view, update_view
+from slacksim.modals import find_view, open_view, publish_home, update_view
 from slacksim.slack_json import view_json
 from slacksim.team import Team
 from slacksim.values import Json
@@ -15,15 +15,6 @@ def open_(team: Team, args: Json) -> Json:
     accepted_view(args.get("view"), "modal")
     trigger = team.triggers.use(args.get("trigger_id"))
     return {"view": view_json(team.state, open_view(team.state, trigger.user, args["view"]))}
-
-
-def push(team: Team, args: Json) -> Json:
-    """One more modal on top of the one in which the person acted."""
-    accepted_view(args.get("view"), "modal")
-    trigger = team.triggers.use(args.get("trigger_id"))
-    if trigger.view_id not in team.state.views:
-        raise Refused("not_found")
-    return {"view": view_json(team.state, push_view(team.state, trigger.user, args["view"]))}
 
 
 def update(team: Team, args: Json) -> Json:
@@ -42,7 +33,6 @@ def publish(team: Team, args: Json) -> Json:
 
 METHODS = {
     "views.open": Method(open_, (), TIER_4),
-    "views.push": Method(push, (), TIER_4),
     "views.update": Method(update, (), TIER_4),
     "views.publish": Method(publish, (), TIER_4),
 }

@@ -148,17 +148,6 @@ function plainPiece(one) {
   return el("span", { class: "mention" }, `${one.type === "channel" ? "#" : "@"}${name}`);
 }
 
-// Steps of a streamed answer.
-const MARKS = { complete: "✓", in_progress: "…", pending: "○", error: "✕" };
-export const steps = (tasks) =>
-  el(
-    "ul",
-    { class: "steps" },
-    tasks.map((task) =>
-      el("li", { class: `step-${task.status}` }, el("span", {}, MARKS[task.status] ?? "○"), task.title),
-    ),
-  );
-
 export const file = (one) => {
   const url = fileUrl(one);
   if (one.mimetype.startsWith("image/"))

@@ -1,6 +1,6 @@
 // One message of a channel or thread.
 
-import { blocks, file, steps } from "./blocks.js";
+import { blocks, file } from "./blocks.js";
 import { el, icon, initials, popup } from "./dom.js";
 import { QUICK, emoji } from "./emoji.js";
 import { mrkdwn } from "./mrkdwn.js";
@@ -37,9 +37,7 @@ export function messageRow(one, { inThread, joined, open, edit, told }) {
   const who = member(one.user);
   const where = (action, value) =>
     act("click", { channel: one.channel, ts: one.ts, action, value }).catch((error) => told(error.message));
-  const classes = ["message", joined && "joined", one.only_for && "private", one.streaming && "streaming"].filter(
-    Boolean,
-  );
+  const classes = ["message", joined && "joined", one.only_for && "private"].filter(Boolean);
   return el(
     "article",
     {
@@ -85,10 +83,8 @@ function body(one, where) {
   return el(
     "div",
     { class: "body" },
-    one.tasks.length > 0 && steps(one.tasks),
     text.length ? text : shown,
     files.length > 0 && el("div", { class: "files" }, files.map(file)),
-    one.streaming && el("span", { class: "caret", "aria-label": "still writing" }),
   );
 }
 
@@ -142,9 +138,8 @@ function tools(one, { inThread, open, edit, told }) {
       QUICK.map((name) => ({ label: emoji(name), run: () => react(one, name, told) })),
     );
   const own = one.user === store.me;
-  const shortcuts = store.now.shortcuts.filter((shortcut) => shortcut.on_message);
   const more = [
-    ...shortcuts.map((shortcut) => ({
+    ...store.now.shortcuts.map((shortcut) => ({
       label: shortcut.name,
       glyph: "bolt",
       run: () =>

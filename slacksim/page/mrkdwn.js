@@ -107,7 +107,7 @@ export function link(url, label) {
   return el("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, label);
 }
 
-// The Markdown of streamed answers and markdown blocks: headings, lists, quotes, code, emphasis, links.
+// The Markdown of markdown blocks: headings, lists, quotes, code, emphasis, links.
 export function markdown(text) {
   const parts = text.split(/```(?:\w*\n)?([\s\S]*?)(?:```|$)/);
   return parts.flatMap((part, place) => (place % 2 ? [pre(part)] : part.split(/\n{2,}/).flatMap(markdownPart)));

@@ -65,6 +65,12 @@ def answer(job: Job, workers: int | Executor, progress: Callable[[str, int, int]
     return to_json(to_contract(diagnose(job, (), workers=workers, progress=progress), (), None))
 
 
+def read_by(address: str, job: Job, progress: Callable[[str, int, int], None] | None = None) -> str:
+    """The answer of a cluster, however small the job is."""
+    with readers(address, (job,), threads=1, least=0, insecure=True) as workers:
+        return answer(job, workers, progress)
+
+
 @needs_dask
 @pytest.mark.slow
 def test_a_cluster_answers_as_this_machine_does_also_when_a_worker_is_killed(dask: Cluster, job: Job) -> None:
@@ -86,8 +92,7 @@ def test_a_cluster_answers_as_this_machine_does_also_when_a_worker_is_killed(das
                 left.append(len(at_work[busiest]))
             left.append(total - done)
 
-        with readers(dask.address, (job,), threads=1, least=0, insecure=True) as workers:
-            found = answer(job, workers, kill_one)
+        found = read_by(dask.address, job, kill_one)
         gone = set(processes) - set(onlooker.scheduler_info()["workers"])
 
     assert left[0] > 0
@@ -106,11 +111,8 @@ def test_a_scheduler_that_goes_away_ends_the_reading_with_one_error(dask: Cluste
         if done == 1 < total:
             dask.scheduler.kill()
 
-    with (
-        pytest.raises(ClusterFailed, match="went away while it worked"),
-        readers(dask.address, (job,), threads=1, least=0, insecure=True) as cluster,
-    ):
-        answer(job, cluster, kill_the_scheduler)
+    with pytest.raises(ClusterFailed, match="went away while it worked"):
+        read_by(dask.address, job, kill_the_scheduler)
 
 
 @needs_dask
@@ -121,42 +123,36 @@ def test_a_worker_that_does_not_see_the_files_is_told(dask: Cluster, job: Job, t
     for log in (tmp_path / "job" / "logs").iterdir():
         log.rename(log.with_suffix(".moved"))
 
-    with (
-        pytest.raises(ClusterFailed, match=r"cannot read the logs: .* is no longer there"),
-        readers(dask.address, (job,), threads=1, least=0, insecure=True) as cluster,
-    ):
-        answer(job, cluster)
+    with pytest.raises(ClusterFailed, match=r"cannot read the logs: .* is no longer there"):
+        read_by(dask.address, job)
+
+
+def without_firstfault(folder: Path) -> Path:
+    """A place in which another package is called like ours."""
+    (folder / "core").mkdir(parents=True)
+    (folder / "core" / "__init__.py").write_text("")
+    return folder
 
 
 @needs_dask
 @pytest.mark.slow
 def test_a_worker_without_firstfault_is_told(dask: Cluster, job: Job, tmp_path: Path) -> None:
     """Dask alone is not enough on a worker; what stands in the way of Firstfault there is said."""
-    (tmp_path / "other" / "core").mkdir(parents=True)
-    (tmp_path / "other" / "core" / "__init__.py").write_text("")
-    dask.add_worker("other", python_path=tmp_path / "other")
+    dask.add_worker("other", python_path=without_firstfault(tmp_path / "other"))
 
-    with (
-        pytest.raises(ClusterFailed, match=r"cannot load Firstfault: .*ModuleNotFoundError"),
-        readers(dask.address, (job,), threads=1, least=0, insecure=True) as workers,
-    ):
-        answer(job, workers)
+    with pytest.raises(ClusterFailed, match=r"cannot load Firstfault: .*ModuleNotFoundError"):
+        read_by(dask.address, job)
 
 
 @needs_dask
 @pytest.mark.slow
 def test_a_scheduler_without_firstfault_is_told(job: Job, tmp_path: Path) -> None:
     """It unpacks what it passes on, so Dask alone is not enough there either."""
-    (tmp_path / "other" / "core").mkdir(parents=True)
-    (tmp_path / "other" / "core" / "__init__.py").write_text("")
-    with closing(Cluster(tmp_path, python_path=tmp_path / "other")) as cluster:
+    with closing(Cluster(tmp_path, python_path=without_firstfault(tmp_path / "other"))) as cluster:
         cluster.add_worker("one")
 
-        with (
-            pytest.raises(ClusterFailed, match=r"scheduler cannot load Firstfault: ModuleNotFoundError") as error,
-            readers(cluster.address, (job,), threads=1, least=0, insecure=True) as workers,
-        ):
-            answer(job, workers)
+        with pytest.raises(ClusterFailed, match=r"scheduler cannot load Firstfault: ModuleNotFoundError") as error:
+            read_by(cluster.address, job)
 
     assert "Scheduler and workers need the same Firstfault" in error.value.hint
 
@@ -196,11 +192,8 @@ def test_a_worker_with_another_version_is_told(dask: Cluster, job: Job, tmp_path
         code.write("# changed\n")
     dask.add_worker("other", python_path=tmp_path / "other")
 
-    with (
-        pytest.raises(ClusterFailed, match="has another version of Firstfault"),
-        readers(dask.address, (job,), threads=1, least=0, insecure=True) as workers,
-    ):
-        answer(job, workers)
+    with pytest.raises(ClusterFailed, match="has another version of Firstfault"):
+        read_by(dask.address, job)
 
 
 @needs_dask
@@ -209,11 +202,8 @@ def test_a_cluster_without_workers_is_told(dask: Cluster, job: Job, monkeypatch:
     """Reading would wait for ever."""
     monkeypatch.setattr(cluster, "PATIENCE", 3)
 
-    with (
-        pytest.raises(ClusterFailed, match="has no workers"),
-        readers(dask.address, (job,), threads=1, least=0, insecure=True) as workers,
-    ):
-        answer(job, workers)
+    with pytest.raises(ClusterFailed, match="has no workers"):
+        read_by(dask.address, job)
 
 
 @needs_dask
@@ -222,11 +212,8 @@ def test_a_scheduler_that_does_not_answer_is_told_within_ten_seconds(job: Job) -
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
 
-    with (
-        pytest.raises(ClusterFailed, match=f"No Dask scheduler answers at tcp://127.0.0.1:{port} within"),
-        readers(f"tcp://127.0.0.1:{port}", (job,), threads=1, least=0, insecure=True) as workers,
-    ):
-        answer(job, workers)
+    with pytest.raises(ClusterFailed, match=f"No Dask scheduler answers at tcp://127.0.0.1:{port} within"):
+        read_by(f"tcp://127.0.0.1:{port}", job)
 
     assert PATIENCE < 10
 
@@ -244,11 +231,8 @@ def test_a_web_server_is_no_scheduler(job: Job) -> None:
 
         thread = Thread(target=greet)
         thread.start()
-        with (
-            pytest.raises(ClusterFailed, match="No Dask scheduler answers"),
-            readers(f"tcp://127.0.0.1:{port}", (job,), threads=1, least=0, insecure=True) as workers,
-        ):
-            answer(job, workers)
+        with pytest.raises(ClusterFailed, match="No Dask scheduler answers"):
+            read_by(f"tcp://127.0.0.1:{port}", job)
         thread.join()
 
 
@@ -334,10 +318,7 @@ def test_without_dask_the_hint_says_how_to_install_it(job: Job, monkeypatch: pyt
     """Dask is an extra."""
     monkeypatch.setitem(sys.modules, "distributed", None)
 
-    with (
-        pytest.raises(BadSettings) as error,
-        readers("tcp://127.0.0.1:1", (job,), threads=1, least=0, insecure=True) as workers,
-    ):
-        answer(job, workers)
+    with pytest.raises(BadSettings) as error:
+        read_by("tcp://127.0.0.1:1", job)
 
     assert "firstfault[cluster]" in error.value.hint

@@ -10,22 +10,14 @@ import pytest
 from bot.report.contract import DiagnosisDocument, to_contract
 from bot.report.json_document import to_json
 from tests.support import diagnoses
-from tests.support.documents import schema_text
-from tests.support.places import ROOT
 
 GOLDEN = Path(__file__).parent / "golden"
-SCHEMA = ROOT / "docs" / "diagnosis.schema.json"
 
 
 @pytest.mark.parametrize("name", [name for name in diagnoses.ALL if name != "huge"])
 def test_the_json_is_as_recorded(name: str, golden: Callable[[Path, str], None]) -> None:
     """The bytes of an answer change only on purpose."""
     golden(GOLDEN / f"{name}.json", to_json(to_contract(diagnoses.ALL[name]())))
-
-
-def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], None]) -> None:
-    """What docs/ promises is what the program prints."""
-    golden(SCHEMA, schema_text(DiagnosisDocument))
 
 
 def test_the_fields_of_the_design_come_in_its_order() -> None:

@@ -175,13 +175,6 @@ def test_a_file_that_was_named_has_to_be_there(monkeypatch: pytest.MonkeyPatch, 
         load_settings()
 
 
-def test_a_file_that_is_too_large_is_told(own: Path) -> None:
-    """It is something else."""
-    own.write_bytes(b"#" * (MAX_BYTES + 1))
-    with pytest.raises(BadSettings, match="more than"):
-        load_settings()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("trap", ["file", "pipe"])
 @pytest.mark.parametrize("library", TRAPS)
@@ -206,26 +199,28 @@ def test_folders_that_links_may_lead_into_stand_with_commas(monkeypatch: pytest.
     assert load_settings().follow_links == (Path("/scratch/runs"), Path("/data"))
 
 
-@pytest.mark.parametrize("value", ["on", "1", "runs", "/runs,../x"])
-def test_where_links_may_lead_is_said_from_the_root_on(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    """It is not enough to say yes, and what is meant does not hang on where the bot was started."""
-    monkeypatch.setenv("FIRSTFAULT_FOLLOW_LINKS", value)
-    with pytest.raises(BadSettings, match="FIRSTFAULT_FOLLOW_LINKS makes no sense"):
-        load_settings()
-
-
-@pytest.mark.parametrize("value", ["none", "0", "-1"])
-def test_a_setting_that_makes_no_sense_is_told_by_name(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("FIRSTFAULT_WORKERS", value) for value in ("none", "0", "-1")),
+        # it is not enough to say yes, and what is meant does not hang on where the bot was started
+        *(("FIRSTFAULT_FOLLOW_LINKS", value) for value in ("on", "1", "runs", "/runs,../x")),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_told_by_name(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     """The error names the variable."""
-    monkeypatch.setenv("FIRSTFAULT_WORKERS", value)
-    with pytest.raises(BadSettings, match="FIRSTFAULT_WORKERS"):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(BadSettings, match=f"{name} makes no sense"):
         load_settings()
 
 
-def test_a_file_that_is_no_text_is_told(own: Path) -> None:
-    """Another encoding is an error with a hint, no traceback."""
-    own.write_bytes(b"FIRSTFAULT_JOBS=\xff\xfe\n")
-    with pytest.raises(BadSettings, match="not UTF-8"):
+@pytest.mark.parametrize(
+    ("content", "says"), [(b"#" * (MAX_BYTES + 1), "more than"), (b"FIRSTFAULT_JOBS=\xff\xfe\n", "not UTF-8")]
+)
+def test_a_file_that_is_something_else_is_told(own: Path, content: bytes, says: str) -> None:
+    """An error with a hint, no traceback."""
+    own.write_bytes(content)
+    with pytest.raises(BadSettings, match=says):
         load_settings()
 
 

@@ -7,7 +7,7 @@ from core.course.values import values_of
 from core.diagnose import diagnose
 from core.job import Status
 from core.model import Confidence, Scope
-from tests.support.jobs import at, four_nodes, job, lines, parse, raised
+from tests.support.jobs import at, four_nodes, job, lines, parse, raised, suspected
 
 
 def test_a_loss_that_is_nan_in_lines_that_count_nothing_is_told() -> None:
@@ -106,4 +106,4 @@ def test_an_exception_in_words_of_its_own_may_tell_of_a_nan() -> None:
         for rank in range(4)
     }
 
-    assert [node.node for node in diagnose(four_nodes(says), []).nodes] == ["node-3"]
+    assert suspected(four_nodes(says)) == ["node-3"]

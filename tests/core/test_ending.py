@@ -8,7 +8,7 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from core.judge.ending import Ending, find_ending
 from core.model import Confidence, Scope
-from tests.support.jobs import at, four_nodes, judged, parse, raised, steps
+from tests.support.jobs import at, four_nodes, judged, parse, raised, steps, suspected
 
 CANCELLED = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:00:{second} ***"
 
@@ -206,9 +206,7 @@ def test_what_a_rank_says_in_the_second_of_the_stop_it_may_say_because_of_it() -
     said[2].append(whole(90, "forward of step 120, took 60.1 s"))
     order = {"slurm.out": [at(90, CANCELLED.format(second="00").replace("04:00", "04:01"))]}
 
-    found = diagnose(four_nodes(said, others=order), [])
-
-    assert [node.node for node in found.nodes] == ["node-2"]
+    assert suspected(four_nodes(said, others=order)) == ["node-2"]
 
 
 def test_a_finer_clock_above_the_first_step_makes_no_step_short() -> None:
@@ -286,9 +284,7 @@ def test_who_rises_apart_from_the_others_made_the_job_slow(
     (said,) = parts(change)
     order = {"slurm.out": [at(60, CANCELLED.format(second="00"))]}
 
-    found = diagnose(four_nodes(said, others=order), [])
-
-    assert [node.node for node in found.nodes] == suspects
+    assert suspected(four_nodes(said, others=order)) == suspects
 
 
 def test_clocks_of_whole_seconds_do_not_hide_a_slowdown() -> None:
@@ -393,9 +389,7 @@ def test_what_is_raised_after_a_complaint_of_others_follows_from_it() -> None:
     said = {
         n: [at(31, "ERROR step failed"), *raised(lost), *raised("app.TrainingFailed: giving up")] for n in (0, 1, 3)
     }
-    found = diagnose(four_nodes(said, usual=steps(30, total=900)), [])
-
-    assert [node.node for node in found.nodes] == ["node-2"]
+    assert suspected(four_nodes(said, usual=steps(30, total=900))) == ["node-2"]
 
 
 def test_a_stop_after_steps_that_took_far_longer_is_not_cleared() -> None:

@@ -6,18 +6,7 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from core.judge.phrase import without_head
 from core.model import Confidence, Scope
-from tests.support.jobs import (
-    at,
-    four_nodes,
-    job,
-    lines,
-    lost,
-    raised,
-    saves,
-    signs_of,
-    slurm,
-    timed_out,
-)
+from tests.support.jobs import at, four_nodes, job, lines, lost, raised, saves, signs_of, slurm, suspected, timed_out
 
 
 @pytest.mark.parametrize("status", [Status.RUNNING, Status.UNKNOWN])
@@ -66,9 +55,7 @@ def test_a_node_whose_rank_nobody_knows_may_be_the_silent_one() -> None:
     said = {n: [f"[rank{n}]: {line}" for line in raised(timed_out()[-1])] for n in (0, 1, 3)}
     files = {f"node-{n}/train.log": lines(at(1, "hello"), *said.get(n, [])) for n in range(4)}
 
-    found = diagnose(job(files, nodes=tuple(f"node-{n}" for n in range(4))), [])
-
-    assert [node.node for node in found.nodes] == ["node-2"]
+    assert suspected(job(files, nodes=tuple(f"node-{n}" for n in range(4)))) == ["node-2"]
 
 
 def test_few_complaints_before_a_stop_leave_the_job_hanging() -> None:
@@ -138,9 +125,7 @@ def test_an_exception_that_all_relay_is_of_the_ranks_that_it_names(named: str, a
         "OSError: [Errno 28] No space left on device",
     ]
 
-    found = diagnose(four_nodes(dict.fromkeys(range(4), relayed)), [])
-
-    assert [node.node for node in found.nodes] == accused
+    assert suspected(four_nodes(dict.fromkeys(range(4), relayed))) == accused
 
 
 def test_a_machine_whose_name_ends_like_that_of_a_daemon_trains() -> None:
@@ -165,7 +150,7 @@ def test_a_server_that_says_what_it_waits_for_is_not_stuck() -> None:
     assert not [
         one for one in signs_of(four_nodes(workers | server, status=Status.CANCELLED)) if one.channel == "direct"
     ]
-    assert [one.node for one in diagnose(four_nodes(busy, status=Status.CANCELLED), []).nodes] == ["node-0"]
+    assert suspected(four_nodes(busy, status=Status.CANCELLED)) == ["node-0"]
 
 
 def test_of_two_nodes_the_one_that_did_not_end_what_the_other_ended_holds_it_up() -> None:
@@ -184,7 +169,7 @@ def test_of_two_nodes_the_one_that_did_not_end_what_the_other_ended_holds_it_up(
     )
     one = job(dict(files), nodes=("a", "b"), node_ranks={"a": (0, 1), "b": (2, 3)}, world_size=4)
 
-    assert [node.node for node in diagnose(one, []).nodes] == ["b"]
+    assert suspected(one) == ["b"]
 
 
 def test_what_a_launcher_says_of_most_nodes_marks_none() -> None:
@@ -231,7 +216,7 @@ def test_a_node_that_never_spoke_is_why_the_others_never_began() -> None:
         ranks = {f"node-{n}": (n,) for n in range(4)}
         return job(dict(files), nodes=tuple(ranks), node_ranks=ranks, world_size=4, status=Status.CANCELLED)
 
-    assert [node.node for node in diagnose(job_of("connecting", "still connecting"), []).nodes] == ["node-1"]
+    assert suspected(job_of("connecting", "still connecting")) == ["node-1"]
     assert diagnose(job_of(*(f"step {n} loss 2.5" for n in range(1, 30))), []).nodes == ()
 
 
@@ -248,4 +233,4 @@ def test_what_each_rank_measured_is_no_vote() -> None:
         for rank in range(4)
     }
 
-    assert [node.node for node in diagnose(four_nodes(says, status=Status.FAILED), []).nodes] == ["node-1"]
+    assert suspected(four_nodes(says, status=Status.FAILED)) == ["node-1"]

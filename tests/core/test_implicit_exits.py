@@ -5,17 +5,7 @@ import pytest
 from core.diagnose import diagnose
 from core.job import Status
 from core.model import Confidence, Scope
-from tests.support.jobs import (
-    at,
-    four_nodes,
-    job,
-    lines,
-    lost,
-    raised,
-    signs_of,
-    timed_out,
-    told_to_end,
-)
+from tests.support.jobs import at, four_nodes, job, lines, lost, raised, signs_of, suspected, timed_out, told_to_end
 
 
 def test_a_launcher_that_never_reports_hangs() -> None:
@@ -42,9 +32,7 @@ def test_a_task_that_srun_reports_as_killed_is_named_by_it() -> None:
     text = lines(*steps, "srun: error: node-1: task 1: Killed", *said, *ends, "srun: Force Terminated StepId=77.0")
     nodes = {f"node-{n}": (n,) for n in range(4)}
 
-    found = diagnose(job({"slurm-77.out": text}, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
-
-    assert [node.node for node in found.nodes] == ["node-1"]
+    assert suspected(job({"slurm-77.out": text}, nodes=tuple(nodes), node_ranks=nodes, world_size=4)) == ["node-1"]
 
 
 def test_tasks_that_stand_below_a_message_are_named_by_it() -> None:
@@ -59,9 +47,7 @@ def test_tasks_that_stand_below_a_message_are_named_by_it() -> None:
     }
     nodes = {f"node-{n}": (n,) for n in range(4)}
 
-    found = diagnose(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=4), [])
-
-    assert [node.node for node in found.nodes] == ["node-2"]
+    assert suspected(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=4)) == ["node-2"]
 
 
 def test_the_only_one_that_was_killed_is_told_from_those_that_failed_or_were_ended() -> None:
@@ -70,9 +56,7 @@ def test_the_only_one_that_was_killed_is_told_from_those_that_failed_or_were_end
     said |= {n: [*said[n], *lost(2)] for n in (0, 1)}
     codes = {"node-0": 1, "node-1": 1, "node-2": 137, "node-3": 143}
 
-    found = diagnose(four_nodes(said, exit_codes=codes), [])
-
-    assert [node.node for node in found.nodes] == ["node-2"]
+    assert suspected(four_nodes(said, exit_codes=codes)) == ["node-2"]
 
 
 def test_a_stop_that_arrives_at_one_rank_accuses_nobody() -> None:
@@ -123,9 +107,7 @@ def test_the_only_process_that_crashed_is_at_fault(code: int, accused: list[str]
     """By an exit code alone: nobody sends SIGSEGV; by SIGABRT ends also who waited in vain."""
     says = {n: [at(k, f"pass {k} ok (123 ms)") for k in range(1, 20)] for n in range(4)}
     codes = {"node-0": 3, "node-1": 0, "node-2": 0, "node-3": code}
-    found = diagnose(four_nodes(says, exit_codes=codes), [])
-
-    assert [one.node for one in found.nodes] == accused
+    assert suspected(four_nodes(says, exit_codes=codes)) == accused
 
 
 def test_an_order_without_a_time_clears_no_job() -> None:
@@ -149,9 +131,7 @@ def test_who_had_left_without_an_error_is_waited_for(code: int, accused: list[st
     says = {n: [at(k, f"step {k} loss 2.{k}") for k in range(30)] for n in range(4)}
     codes = {f"node-{n}": code if n == 2 else 137 for n in range(4)}
     began, ended = "2026-11-21T04:00:00Z", "2026-11-21T04:05:00Z"
-    found = diagnose(four_nodes(says, exit_codes=codes, start=began, end=ended, status=Status.CANCELLED), [])
-
-    assert [one.node for one in found.nodes] == accused
+    assert suspected(four_nodes(says, exit_codes=codes, start=began, end=ended, status=Status.CANCELLED)) == accused
 
 
 def test_only_the_exit_codes_tell() -> None:

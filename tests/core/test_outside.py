@@ -5,7 +5,7 @@ import pytest
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Scope
-from tests.support.jobs import at, four_nodes, job, lines, signs_of
+from tests.support.jobs import at, four_nodes, job, lines, signs_of, suspected
 
 
 def rewards(odd: float, spread: float = 1.0) -> Job:
@@ -68,6 +68,4 @@ def test_whose_work_is_longer_in_a_job_that_is_slower_than_good_ones_made_it_slo
         return job({"train.log": lines(*said)}, **known)
 
     good = paced(2.1, job_id="good", status=Status.COMPLETED)
-    found = diagnose(paced(seconds, status=Status.CANCELLED), [good])
-
-    assert [node.node for node in found.nodes] == suspects
+    assert suspected(paced(seconds, status=Status.CANCELLED), good) == suspects

@@ -31,6 +31,10 @@ def with_roll(roll: Sequence[str], said: Sequence[str] = (), **manifest: object)
             ["host gpu-a7 starts ranks 0-3 of 8", "host gpu-b2 starts ranks 4-7 of 8"],
             {"gpu-a7": (0, 1, 2, 3), "gpu-b2": (4, 5, 6, 7)},
         ),
+        (
+            [f"rank {rank} is up on z0{rank % 3}" for rank in (3, 0, 2, 1)],  # not as many each: "on" tells enough
+            {"z00": (0, 3), "z01": (1,), "z02": (2,)},
+        ),
     ],
 )
 def test_each_number_has_its_machine(roll: Sequence[str], expected: dict[str, tuple[int, ...]]) -> None:
@@ -46,6 +50,7 @@ def test_each_number_has_its_machine(roll: Sequence[str], expected: dict[str, tu
         [f"rank {rank} -> gpu-{rank % 3}x" for rank in range(4)],  # not as many on each
         [f"rank {rank} -> gpu-{rank // 2}x" for rank in (0, 1, 3)],  # one is missing
         [f"worker {rank} reads shard-{rank}x" for rank in range(4)],  # a name each: of anything
+        [f"rank {rank} came to a barrier at iter{rank % 3}" for rank in range(4)],  # a time is no place
     ],
 )
 def test_what_else_is_numbered_is_no_machine(roll: Sequence[str]) -> None:

@@ -2,10 +2,9 @@
 
 import pytest
 
-from core.diagnose import diagnose
 from core.job import Job, Status
 from core.nodes.aliases import find_aliases
-from tests.support.jobs import at, four_nodes, job, lines, parse, signs_of
+from tests.support.jobs import at, four_nodes, job, lines, parse, signs_of, suspected
 
 NODES = ("ps-0", "tr-0", "tr-1", "tr-2")
 
@@ -40,7 +39,7 @@ def test_whom_new_lines_name_alone_or_alone_leave_out_is_waited_for(text: str) -
     one = stands_still(*[text] * 3)
 
     assert named(one) == ["tr-1"]
-    assert [node.node for node in diagnose(one, []).nodes] == ["tr-1"]
+    assert suspected(one) == ["tr-1"]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def test_who_alone_loses_a_connection_while_all_stand_still_is_looked_at() -> No
     order = {"slurm.out": [at(80, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:20 ***")]}
 
     def looked_at(rank: int, said: list[str]) -> list[str]:
-        return [node.node for node in diagnose(four_nodes({rank: said}, usual=trains, others=order), []).nodes]
+        return suspected(four_nodes({rank: said}, usual=trains, others=order))
 
     assert looked_at(2, fails) == ["node-2"]
     assert looked_at(0, fails) == []
@@ -95,9 +94,7 @@ def test_a_server_that_falls_silent_while_all_its_trainers_wait_is_waited_for() 
         for n in range(3)
     }
     server = lines(at(0, "server up"), *(at(k, f"round {k}: |w| 0.04, gradients in") for k in range(1, 15)))
-    found = diagnose(job({**trainers, "ps-0.log": server}, nodes=NODES, status=Status.CANCELLED), [])
-
-    assert [node.node for node in found.nodes] == ["ps-0"]
+    assert suspected(job({**trainers, "ps-0.log": server}, nodes=NODES, status=Status.CANCELLED)) == ["ps-0"]
 
 
 def test_who_waits_for_ranks_of_its_own_is_the_one() -> None:

@@ -10,7 +10,7 @@ from core.course.level_shift import find_shift
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Diagnosis, Scope
-from tests.support.jobs import at, four_nodes, job, lines
+from tests.support.jobs import at, four_nodes, job, lines, suspected
 
 STOP = {"slurm.out": [at(120, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:02:00 ***")]}
 USUAL, LATER = 40, 20  # steps before and after the onset
@@ -105,9 +105,7 @@ def test_parts_of_twenty_steps_are_seconds_too() -> None:
         ]
         for rank in range(4)
     }
-    found = diagnose(four_nodes(said, status=Status.CANCELLED), [])
-
-    assert [one.node for one in found.nodes] == ["node-1"]
+    assert suspected(four_nodes(said, status=Status.CANCELLED)) == ["node-1"]
 
 
 def test_what_only_counts_up_is_no_part_of_a_step() -> None:
@@ -119,9 +117,7 @@ def test_what_only_counts_up_is_no_part_of_a_step() -> None:
         ]
         for rank in range(4)
     }
-    found = diagnose(four_nodes(said, status=Status.CANCELLED), [])
-
-    assert [one.node for one in found.nodes] == ["node-1"]
+    assert suspected(four_nodes(said, status=Status.CANCELLED)) == ["node-1"]
 
 
 def took(n: int, slow: object) -> int:
@@ -177,7 +173,7 @@ def test_of_two_nodes_the_one_whose_own_work_takes_longer_is_slow() -> None:
     files["slurm.out"] = at(clocks[-1] + 1.2, STOP["slurm.out"][0].split(" ", 2)[2]) + "\n"
     one = job(dict(files), nodes=("a", "b"), node_ranks={"a": (0, 1), "b": (2, 3)}, world_size=4)
 
-    assert [node.node for node in diagnose(one, []).nodes] == ["b"]
+    assert suspected(one) == ["b"]
 
 
 def test_a_job_at_half_the_pace_of_good_ones_was_slow() -> None:
@@ -227,11 +223,9 @@ def test_times_in_a_row_are_those_of_all_others(workers: str) -> None:
     files = {"ps-0.log": server, **{f"w-{n}.log": [at(0, f"worker {n} up"), at(clocks[-1], "bye")] for n in (1, 2, 3)}}
     nodes = ("ps-0", "w-1", "w-2", "w-3")
 
-    found = diagnose(
-        job({name: lines(*said) for name, said in files.items()}, nodes=nodes, status=Status.CANCELLED), []
-    )
-
-    assert [node.node for node in found.nodes] == ["w-3"]
+    assert suspected(
+        job({name: lines(*said) for name, said in files.items()}, nodes=nodes, status=Status.CANCELLED)
+    ) == ["w-3"]
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,9 @@ from core.job import Job
 from core.model import Scope
 from core.nodes.sign import Sign, Suspicion, suspects
 from core.nodes.spatial import SILENT
-from tests.support.jobs import at, exited, four_nodes, job, lines, lost, raised, signs_of, steps, timed_out
+from tests.support.jobs import at, exited, four_nodes, job, lines, lost, raised, signs_of, steps, suspected, timed_out
 
 DISK = raised("OSError: [Errno 5] Input/output error")
-
-
-def accused(one: Job, *baseline: Job) -> list[str]:
-    return [node.node for node in diagnose(one, list(baseline)).nodes]
 
 
 API = "7416 torch/distributed/elastic/multiprocessing/api.py"  # of torchrun
@@ -51,7 +47,7 @@ def test_a_variant_of_what_most_nodes_say_marks_no_node() -> None:
     """A traceback that was cut off on one node is the same failure."""
     said = {n: raised("KeyError: 'lr'") for n in range(3)} | {3: raised("KeyError: 'lr' was torn")}
 
-    assert accused(four_nodes(said, usual=steps(9))) == []
+    assert suspected(four_nodes(said, usual=steps(9))) == []
 
 
 @pytest.mark.parametrize(
@@ -64,7 +60,7 @@ def test_a_single_node_is_special_only_by_its_hardware(exception: str, expected:
         {"node-0/rank_0.log": lines(*steps(5), *raised(exception))}, nodes=("node-0",), node_ranks={"node-0": (0,)}
     )
 
-    assert accused(one) == expected
+    assert suspected(one) == expected
 
 
 def test_a_frozen_rank_is_named_when_all_others_time_out() -> None:
@@ -79,7 +75,7 @@ def test_a_rank_that_loses_its_connection_after_the_time_outs_kept_the_others_wa
     """When a frozen process is woken up by its end it finds its peers gone."""
     said = {n: timed_out() for n in (0, 1, 3)} | {2: lost(0)}
 
-    assert accused(four_nodes(said, usual=steps(9))) == ["node-2"]
+    assert suspected(four_nodes(said, usual=steps(9))) == ["node-2"]
 
 
 def test_when_everybody_times_out_nobody_is_silent() -> None:
@@ -117,7 +113,7 @@ def test_two_silent_nodes_of_many_are_accused() -> None:
     two = waiting(64, (7, 50))
 
     assert silence(two) == {"node-07": SILENT, "node-50": SILENT}
-    assert accused(two) == ["node-07", "node-50"]
+    assert suspected(two) == ["node-07", "node-50"]
 
 
 def test_two_silent_nodes_of_four_tell_less_than_one() -> None:
@@ -126,7 +122,7 @@ def test_two_silent_nodes_of_four_tell_less_than_one() -> None:
 
     assert set(silence(two)) == {"node-01", "node-02"}
     assert max(silence(two).values()) < SILENT
-    assert accused(two) == []
+    assert suspected(two) == []
 
 
 @pytest.mark.parametrize(("nodes", "few"), [(39, False), (40, True)])
@@ -149,7 +145,7 @@ def test_what_the_scheduler_says_of_a_node_points_to_it(said: str) -> None:
     told = four_nodes({}, usual=steps(9), others={"dispatcher.log": [at(10, said)]})
 
     assert signs(told) == {"node-2": {"named"}}
-    assert accused(told) == ["node-2"]
+    assert suspected(told) == ["node-2"]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +183,7 @@ def test_the_silent_majority_is_not_accused() -> None:
     files = {f"node-{n}/rank_{n}.log": lines(*steps(3), *(timed_out() if n < 2 else [])) for n in range(8)}
     ranks = {f"node-{n}": (n,) for n in range(8)}
 
-    assert accused(job(files, nodes=tuple(ranks), node_ranks=ranks, world_size=8)) == []
+    assert suspected(job(files, nodes=tuple(ranks), node_ranks=ranks, world_size=8)) == []
 
 
 def test_a_silence_tells_how_much_earlier_it_began() -> None:
@@ -237,7 +233,7 @@ def test_a_node_of_which_no_rank_ever_spoke_is_missing() -> None:
     one = job(files, nodes=tuple(ranks), node_ranks=ranks, world_size=4)
 
     assert "missing" in signs(one)["node-3"]
-    assert accused(one) == ["node-3"]
+    assert suspected(one) == ["node-3"]
 
 
 def test_a_node_whose_rank_was_killed_and_whose_peers_complain_is_established() -> None:
@@ -247,7 +243,7 @@ def test_a_node_whose_rank_was_killed_and_whose_peers_complain_is_established() 
     )
 
     assert signs(killed)["node-2"] >= {"direct", "peers", "silence"}
-    assert accused(killed) == ["node-2"]
+    assert suspected(killed) == ["node-2"]
 
 
 @pytest.mark.slow
@@ -258,7 +254,7 @@ def test_names_of_nodes_decide_nothing(names: list[str]) -> None:
     files = {f"{names[n]}/rank_{n}.log": lines(*steps(5), *(timed_out() if n != 2 else [])) for n in range(4)}
     ranks = {names[n]: (n,) for n in range(4)}
 
-    assert accused(job(files, nodes=tuple(ranks), node_ranks=ranks, world_size=4)) == [names[2]]
+    assert suspected(job(files, nodes=tuple(ranks), node_ranks=ranks, world_size=4)) == [names[2]]
 
 
 CHANNELS = st.sampled_from(["direct", "named", "peers", "silence", "behind"])

@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks.support.patience import PATIENCE
-from benchmarks.support.stage import eventually
-from tests.support.scene import ELSEWHERE, FINISHED, Scene
+from benchmarks.support.stage import FINISHED, eventually
+from tests.support.scene import ELSEWHERE, Scene
 from tests.support.scene_jobs import NO_LOGS, QUIET, RUNNING
 
 GROUP = "G0ALICEBOB"  # direct messages of alice, bob and the bot

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.support.patience import PATIENCE
-from benchmarks.support.stage import eventually
+from benchmarks.support.stage import FINISHED, eventually
 from bot.state.followed import BY_SETTING
 from slacksim import Slack
 from tests.support.followed import Followed, write
-from tests.support.scene import FINISHED, Folders, serving
+from tests.support.scene import Folders, serving
 
 OLD, LINEAGE = "old-1", "qwen"
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.stage import FINISHED
 from slacksim import Slack
 from tests.support.attempts import ERROR, Log
-from tests.support.scene import FINISHED, Folders, Scene, serving
+from tests.support.scene import Folders, Scene, serving
 
 
 @pytest.fixture

@@ -79,10 +79,10 @@ def test_a_missing_scope_is_named() -> None:
     with slacksim.start(Workspace(app=app), limits=OPEN) as slack:
         client = WebClient(app.bot_token, base_url=slack.api_url)
 
-        lacking = refusal(client, "reactions.add", channel=ALERTS, timestamp="1.1", name="eyes")
+        lacking = refusal(client, "users.info", user="U0BOB")
         lacking_for_this_channel = refusal(client, "conversations.replies", channel=ALERTS, ts=post(client))
 
-    assert (lacking["error"], lacking["needed"]) == ("missing_scope", "reactions:write")
+    assert (lacking["error"], lacking["needed"]) == ("missing_scope", "users:read")
     assert lacking["provided"] == "chat:write,im:history"
     assert lacking_for_this_channel["needed"] == "channels:history"
 

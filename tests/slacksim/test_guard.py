@@ -217,11 +217,11 @@ def test_it_runs_alone() -> None:
             assert process.stdout is not None
             told = [process.stdout.readline().split() for _ in range(6)]
             page, api = told[0][-1], told[2][0].removeprefix("SLACK_API_URL=")
-            statuses = ask(page).status, ask(f"{api}api.test").json["ok"]
+            statuses = ask(page).status, ask(f"{api}auth.test").json["error"]
         finally:
             process.terminate()
 
-    assert statuses == (200, True)
+    assert statuses == (200, "not_authed")
     assert [line[0].partition("=")[0] for line in told[3:]] == [
         "SLACK_BOT_TOKEN",
         "SLACK_APP_TOKEN",

@@ -93,8 +93,7 @@ def test_slack_checks_inputs_before_the_app_does(slack: Slack, bot: ToyBot) -> N
     ("answer", "title", "trouble"),
     [
         ({"response_action": "update", "view": view(title=plain("Next"))}, "Next", ""),
-        ({"response_action": "push", "view": view(title=plain("On top"))}, "On top", ""),
-        ({"response_action": "clear"}, None, ""),
+        ({"response_action": "clear"}, "T", TROUBLE),  # the bot never does
         ({}, None, ""),
         ({"response_action": "errors", "errors": {"b": "Wrong."}}, "T", ""),
         ({"response_action": "errors", "errors": {"unknown": "Wrong."}}, "T", TROUBLE),
@@ -102,7 +101,7 @@ def test_slack_checks_inputs_before_the_app_does(slack: Slack, bot: ToyBot) -> N
     ],
 )
 def test_a_submission_is_answered(slack: Slack, bot: ToyBot, answer: Json, title: str | None, trouble: str) -> None:
-    """update, push, clear, errors: each does what Slack does, and a bad answer is trouble for the person."""
+    """update and errors: each does what Slack does, and a bad answer is trouble for the person."""
     answering(bot, **answer)
     bot.client.views_open(trigger_id=trigger(slack), view={**form(), "callback_id": "other"})
 
@@ -128,29 +127,8 @@ def test_a_submission_without_acknowledgement_keeps_the_modal(slack: Slack, bot:
     assert shown.values["b"]["v"]["value"] == "word"
 
 
-def test_three_modals_are_the_most(slack: Slack, bot: ToyBot) -> None:
-    """A fourth is refused; Cancel uncovers the one below, and the app is told if it wants to be."""
-    alice, server = slack.user("alice"), slack._server
-    bot.client.views_open(trigger_id=trigger(slack), view=view(title=plain("1")))
-    for title in "23":
-        top = alice.modal()
-        given = server.team.triggers.issue(alice.id, top.id if top else None)
-        bot.client.views_push(trigger_id=given, view=view(title=plain(title), notify_on_close=True))
-    top = alice.modal()
-    fourth = server.team.triggers.issue(alice.id, top.id if top else None)
-
-    refused = refusal(bot.client, "views.push", trigger_id=fourth, view=view())
-    alice.cancel()
-
-    below = alice.modal()
-    assert refused["error"] == "push_limit_reached"
-    assert below is not None
-    assert below.title == "2"
-    assert len(slack.journal.deliveries(what="view_closed")) == 1
-
-
 def test_a_button_in_a_modal_carries_what_was_entered(slack: Slack, bot: ToyBot) -> None:
-    """The app sees the state of the inputs, and may push a modal with the trigger."""
+    """The app sees the state of the inputs."""
     button = {"type": "actions", "elements": [{"type": "button", "action_id": "add", "text": plain("Add")}]}
     content = form()
     bot.client.views_open(trigger_id=trigger(slack), view={**content, "blocks": [*content["blocks"], button]})

@@ -10,8 +10,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.webhook import WebhookClient
 
 import slacksim
-from slacksim import App as AppOfWorkspace
-from slacksim import LocalSlackError, NotSeen, Shortcut, Slack, Timing, Workspace
+from slacksim import LocalSlackError, NotSeen, Slack
 from tests.support import toy_bot
 from tests.support.slack_calls import Clock, post, refusal
 from tests.support.toy_bot import ToyBot, plain
@@ -115,23 +114,9 @@ def test_a_shortcut_carries_the_message(slack: Slack) -> None:
     outcome = alice.shortcut("diagnose_message", message)
 
     assert outcome.acknowledged
+    with pytest.raises(LocalSlackError, match="There are diagnose_message"):
+        alice.shortcut("ask", message)
     assert alice.wait_for_ephemeral("No job id in: f02 &amp; f07 failed").only_for == alice.id
-
-
-def test_a_global_shortcut_has_no_message() -> None:
-    """It carries a trigger alone; a shortcut of the other kind is refused."""
-    app = AppOfWorkspace(shortcuts=(Shortcut("ask", "Ask", on_message=False),))
-    with slacksim.start(Workspace(app=app), timing=Timing(ack=0.2)) as slack:
-        alice = slack.user("alice")
-        alice.shortcut("ask")
-        sent = slack.journal.deliveries(what="shortcut")
-
-        with pytest.raises(LocalSlackError, match="There are ask"):
-            alice.shortcut("ask", alice.say("hello"))
-
-    assert sent[0].outcome == "no_connection"
-    assert "trigger_id" in sent[0].payload
-    assert "message" not in sent[0].payload
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+from core.diagnose import diagnose
 from core.job import Job, LogFile, Manifest, Status
 from core.judge.candidates import Candidate, find_candidates
 from core.judge.durations import find_durations
@@ -116,6 +117,11 @@ def saves(
                     said[rank].append(at(clock + lasts, f"INFO dumped tensors of step {n}"))
             clock += max((took or {0: 0.1}).values())
     return said
+
+
+def suspected(one: Job, *baseline: Job) -> list[str]:
+    """The nodes that the diagnosis suspects, the likeliest first."""
+    return [node.node for node in diagnose(one, baseline).nodes]
 
 
 def parse(one: Job, *baseline: Job) -> Parsed:

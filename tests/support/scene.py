@@ -1,20 +1,16 @@
 """What the end-to-end tests hold: the real bot of ``firstfault serve``, in this process, in a local Slack."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pytest
-
 import slacksim
 from benchmarks.support import quick
 from benchmarks.support.patience import PATIENCE
-from benchmarks.support.processes import hang_up
+from benchmarks.support.stage import FINISHED, environment_of, running_bot
 from bot.app import Bot
 from bot.jobs.tasks import LOAD, TASKS
-from bot.settings import load_settings
-from bot.slack.connect import Socket
 from bot.slack.manifest import EVENTS, scopes
 from core.baseline import choose_baseline
 from core.diagnose import diagnose
@@ -26,8 +22,6 @@ from tests.support import drawn_once
 ALERTS = "C0ALERTS"
 ELSEWHERE = "C0GENERAL"  # a channel that the bot is not in
 SHARED, PARTNER = "C0SHARED", "T0PARTNER"  # a channel of Slack Connect, and the other organisation, of which dave is
-FINISHED = "Run again"  # the button of every message that is over
-VERSION = "0.1.0"
 # No child is held ready, and none looks for missing vectors: most bots of these tests end before anybody asks for it,
 # and each child takes a second or two of a core. Bots with both are in tests/contract and tests/bot/test_serve.py.
 _TASKS = {name: task for name, task in TASKS.items() if name != LOAD} | {
@@ -67,38 +61,12 @@ def local_slack(lacking: tuple[str, ...] = (), organisation: str = "") -> Iterat
 @contextmanager
 def serving(slack: Slack, folders: "Folders", *, transport: str = "http", **settings: object) -> Iterator["Scene"]:
     """The bot as ``firstfault serve`` starts it, all of it from the environment, which its children inherit."""
-    app = slack.workspace.app
-    told: Mapping[str, object] = {
-        "STATE": folders.state,
-        "LIBRARY": folders.library,
-        "CACHE": folders.cache,
-        "JOBS": folders.jobs,
-        "SLACK_API_URL": slack.api_url,
-        "SLACK_BOT_TOKEN": app.bot_token,
-        "SLACK_APP_TOKEN": app.app_token,
-        "SLACK_SIGNING_SECRET": app.signing_secret,
-        "SLACK_TRANSPORT": transport,
-        "LISTEN": "127.0.0.1:0",
-        "HEALTH": "127.0.0.1:0",
-        "APPROVERS": "U0ALICE",
-        **{name.upper(): value for name, value in settings.items()},
-    }
-    with pytest.MonkeyPatch.context() as environment:
-        for name, value in told.items():
-            environment.setenv(f"FIRSTFAULT_{name}", str(value))
-        environment.setenv("DRAWN", str(folders.jobs.parent / "drawn"))
-        bot = Bot(load_settings(), version=VERSION, tasks=_TASKS)
-        try:
-            bot.start()
-            if transport == "http":
-                slack.use_http(f"http://127.0.0.1:{bot.request_port}/slack/events")
-            else:
-                slack.wait_for_connection(PATIENCE)
-            yield Scene(slack, bot, folders)
-        finally:
-            if isinstance(bot._transport, Socket):
-                hang_up(slack, bot._transport._handler.client)  # its own way takes four seconds
-            bot.stop(0)
+    places = {name: getattr(folders, name) for name in ("state", "library", "cache", "jobs")}
+    environment = environment_of(slack, **places, **settings) | {"DRAWN": str(folders.jobs.parent / "drawn")}
+    with running_bot(slack, environment, _TASKS, transport=transport) as bot:
+        if transport == "socket":
+            slack.wait_for_connection(PATIENCE)
+        yield Scene(slack, bot, folders)
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def local_room() -> Iterator[Room]:
 def real_room() -> Iterator[Room]:
     """At the end nothing that the bot said is left in the channel."""
     if missing := [f"REAL_SLACK_{name}" for name, value in REAL.items() if not value]:
-        pytest.skip(f"no real workspace: {', '.join(missing)} not set (docs/how-to/slack.md, Against a real workspace)")
+        pytest.skip(f"no real workspace: {', '.join(missing)} not set (docs/development.md, Also)")
     bot, channel = WebClient(REAL["BOT_TOKEN"]), REAL["CHANNEL"]
 
     def say(text: str, thread: str) -> str:

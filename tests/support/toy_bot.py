@@ -137,21 +137,20 @@ class ToyBot:
             self._follow_up(event)
 
     def _follow_up(self, event: Json) -> None:
-        stream = self.client.chat_stream(
-            channel=event["channel"],
-            thread_ts=event["thread_ts"],
-            recipient_team_id=event["team"],
-            recipient_user_id=event["user"],
-        )
-        stream.append(markdown_text="Unlikely. **No data loading event** was kept on any rank, ")
-        stream.append(markdown_text="and the step time was normal for the ten iterations before [I1].")
         feedback = {
             "type": "feedback_buttons",
             "action_id": "feedback",
             "positive_button": {"text": plain("Good answer"), "value": "good"},
             "negative_button": {"text": plain("Bad answer"), "value": "bad"},
         }
-        stream.stop(blocks=[{"type": "context_actions", "elements": [feedback]}])
+        words = "Unlikely. *No data loading event* was kept on any rank, and the step time was normal before [I1]."
+        blocks: list[Json] = [
+            {"type": "section", "text": mrkdwn(words)},
+            {"type": "context_actions", "elements": [feedback]},
+        ]
+        self.client.chat_postMessage(
+            channel=event["channel"], thread_ts=event["thread_ts"], text="Unlikely.", blocks=blocks
+        )
 
     def _close(self, channel: str, ts: str, user: str, blocks: list[Json]) -> None:
         kept = [block for block in blocks if block["type"] != "actions"]

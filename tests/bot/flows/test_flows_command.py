@@ -14,12 +14,10 @@ from bot.commandline.flows.documents import FlowsDocument
 from bot.fetch import flows
 from bot.report.json_document import to_json
 from core.errors import UnreadableFlows
-from tests.support.documents import schema_text
 from tests.support.jobs import job, log_file
 from tests.support.places import ROOT
 
 GOLDEN = ROOT / "tests" / "bot" / "golden"
-SCHEMA = ROOT / "docs" / "flows.schema.json"
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +58,6 @@ def test_the_json_is_the_contract(capture: list[str]) -> None:
         "evidence",
     ]
     assert to_json(FlowsDocument.model_validate_json(run.stdout)) == run.stdout
-
-
-def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], str]) -> None:
-    """What docs/ promises is what the program prints."""
-    assert golden(SCHEMA, schema_text(FlowsDocument)) == schema_text(FlowsDocument)
 
 
 def test_no_job_is_exit_code_1(tmp_path: Path) -> None:

@@ -17,10 +17,6 @@ from bot.settings import Settings
 from core.errors import JobNotFound
 from core.history.attempt import End
 from tests.support.attempts import ERROR, Log
-from tests.support.documents import schema_text
-from tests.support.places import ROOT
-
-DOCUMENT = ROOT / "docs" / "history.schema.json"
 
 
 @pytest.fixture
@@ -231,11 +227,6 @@ def test_a_saved_checkpoint_stops_the_training_for_as_long_as_the_log_shows(
 ) -> None:
     """Two seconds each; the last one, after which no step came, does not count."""
     assert json.loads(tell("llama", "--jobs", str(jobs), "--json"))["saving"]["stops_seconds"] == 2.0
-
-
-def test_the_schema_in_docs_is_up_to_date(golden: Callable[[Path, str], str]) -> None:
-    """What docs/ promises is what the program prints."""
-    assert golden(DOCUMENT, schema_text(HistoryDocument)) == schema_text(HistoryDocument)
 
 
 def test_the_document_survives_a_round_trip(tell: Callable[..., str], jobs: Path) -> None:

@@ -11,13 +11,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.commandline.cli import app
-from bot.commandline.replay.documents import SCHEMA, PlanDocument, ReadingDocument
 from core.errors import FirstfaultError
-from tests.support.documents import schema_text
 from tests.support.jobs import at, lines, raised, steps
 from tests.support.places import ROOT
 
-DOCUMENT = ROOT / "docs" / "replay.schema.json"
 TORCH = os.environ.get("LAB_PYTHON", sys.executable)  # an interpreter that has torch
 NODES = 8
 GLOO_JOB = ROOT / "tests" / "support" / "gloo_job.py"
@@ -36,14 +33,6 @@ def plan(tmp_path: Path) -> Path:
     path = tmp_path / "plan.json"
     path.write_text(answer.stdout, encoding="utf-8")
     return path
-
-
-def test_the_schema_in_docs_is_up_to_date(request: pytest.FixtureRequest) -> None:
-    """The JSON of a plan and of a reading is documented (``pytest --update-golden`` writes it)."""
-    schema = schema_text(PlanDocument, ReadingDocument, title=SCHEMA)
-    if request.config.getoption("--update-golden"):
-        DOCUMENT.write_text(schema, encoding="utf-8")
-    assert DOCUMENT.read_text(encoding="utf-8") == schema
 
 
 def test_a_plan_has_commands_as_lists_of_words(plan: Path) -> None:

@@ -1,13 +1,9 @@
 """The app asks for what it uses and for nothing else."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 from bot.slack import actions
 from bot.slack.manifest import EVENTS, METHODS, manifest, scopes
 from slacksim import methods, workspace
 from tests.support.documents import manifest_text
-from tests.support.places import ROOT
 
 
 def test_the_scopes_are_those_of_the_methods() -> None:
@@ -20,6 +16,11 @@ def test_the_scopes_are_those_of_the_methods() -> None:
     assert set(scopes()) == used - {""}
 
 
+def test_the_local_slack_plays_what_is_called_and_no_more() -> None:
+    """Beside the bot's methods: that of Socket Mode, and the one by which ``firstfault check`` looks up an approver."""
+    assert set(methods.METHODS) == {*METHODS, "apps.connections.open", "users.lookupByEmail"}
+
+
 def test_the_demo_plays_the_same_app() -> None:
     """The local Slack knows the command, the shortcut, the events and the scopes of the manifest."""
     app = workspace.App()
@@ -28,11 +29,6 @@ def test_the_demo_plays_the_same_app() -> None:
     assert set(EVENTS) <= set(app.events)
     assert [command.name for command in app.commands] == [actions.COMMAND]
     assert [shortcut.callback_id for shortcut in app.shortcuts] == [actions.DIAGNOSE_MESSAGE]
-
-
-def test_the_document_is_the_manifest(golden: Callable[[Path, str], None]) -> None:
-    """What stands in docs/ to be pasted into Slack is what the program is written for."""
-    golden(ROOT / "docs" / "slack-manifest.json", manifest_text())
 
 
 def test_socket_mode_needs_no_address() -> None:

@@ -36,74 +36,64 @@ def test_plain_values_come_back_as_they_were(value: Any, protocol: int) -> None:
     assert read_pickle(pickle.dumps(value, protocol), "d") == value
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        *(pickle.dumps(Hostile(), protocol) for protocol in (2, 3, 4, 5)),
-        pickle.dumps(os.system, 2),
-        pickle.dumps({"entries": [Hostile()]}, 2),
-        pickle.dumps({1, 2}, 4),
-        b"\x80\x02cos\nsystem\n(S'true'\ntR.",
-        b"\x80\x02(S'true'\nios\nsystem\n.",
-        b"\x80\x04\x8c\x02os\x8c\x06system\x93.",
-        b"\x80\x02P1\n.",
-        b"\x80\x02NQ.",
-        b"\x80\x02\x82\x01.",
-        b"\x80\x02}}b.",
-        b"\x80\x05\x97.",
-        b"\x80\x02\x8a\xff" + b"\x01" * 255 + b".",
-    ],
+# No opcode that could look anything up is known at all.
+HOSTILE = (
+    *(pickle.dumps(Hostile(), protocol) for protocol in (2, 3, 4, 5)),
+    pickle.dumps(os.system, 2),
+    pickle.dumps({"entries": [Hostile()]}, 2),
+    pickle.dumps({1, 2}, 4),
+    b"\x80\x02cos\nsystem\n(S'true'\ntR.",
+    b"\x80\x02(S'true'\nios\nsystem\n.",
+    b"\x80\x04\x8c\x02os\x8c\x06system\x93.",
+    b"\x80\x02P1\n.",
+    b"\x80\x02NQ.",
+    b"\x80\x02\x82\x01.",
+    b"\x80\x02}}b.",
+    b"\x80\x05\x97.",
+    b"\x80\x02\x8a\xff" + b"\x01" * 255 + b".",
 )
-def test_names_calls_and_foreign_objects_are_refused(data: bytes) -> None:
-    """No opcode that could look anything up is known at all; the answer says why."""
-    with pytest.raises(UnreadableLog, match="was not read: it"):
-        read_pickle(data, "dumps/x")
+# Cut off, out of order, or lengths beyond the file: no memory is taken for them.
+BROKEN = (
+    b"\x80",
+    b"\x80\x02",
+    b"\x80\x02.",
+    b"\x80\x02(.",
+    b"\x80\x02]K\x01Ns.",
+    b"\x80\x02h\x07.",
+    b"\x80\x02}]K\x01s.",
+    b"\x80\x02}(K\x01u.",
+    b"\x80\x02(q\x01.",
+    b"\x80\x02X" + struct.pack("<I", 2**32 - 1) + b"x.",
+    b"\x80\x04\x8d" + struct.pack("<Q", 2**63) + b"x.",
+    b"\x80\x04NN.",
+    b"\x80\x02aaaa.",
+)
+# Depth and the number of values are bounded, also where a value holds another, or itself, many times.
+LARGE = (
+    b"\x80\x02]" + b"\x85" * 100_000 + b".",
+    b"\x80\x02" + b"]" * 100_000 + b"a" * 99_999 + b".",
+    b"\x80\x02]q\x00h\x00a.",
+    b"\x80\x02" + b"(" * 12 + b"]q\x00" + b"".join(b"h%c" % n * 9 + b"lq%c" % (n + 1) for n in range(12)) + b".",
+)
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "says"),
     [
-        b"\x80",
-        b"\x80\x02",
-        b"\x80\x02.",
-        b"\x80\x02(.",
-        b"\x80\x02]K\x01Ns.",
-        b"\x80\x02h\x07.",
-        b"\x80\x02}]K\x01s.",
-        b"\x80\x02}(K\x01u.",
-        b"\x80\x02(q\x01.",
-        b"\x80\x02X" + struct.pack("<I", 2**32 - 1) + b"x.",
-        b"\x80\x04\x8d" + struct.pack("<Q", 2**63) + b"x.",
-        b"\x80\x04NN.",
-        b"\x80\x02aaaa.",
+        *((data, "was not read: it") for data in HOSTILE),
+        *((data, "broken pickle") for data in BROKEN),
+        *(pytest.param(data, "nested deeper or holds more", marks=pytest.mark.slow) for data in LARGE),
     ],
 )
-def test_broken_pickles_are_told_apart_from_hostile_ones(data: bytes) -> None:
-    """Cut off, out of order, or lengths beyond the file: one sentence, and no memory is taken for them."""
-    with pytest.raises(UnreadableLog, match="broken pickle"):
+def test_hostile_broken_and_large_pickles_are_refused_and_told_apart(data: bytes, says: str) -> None:
+    """One sentence that says why."""
+    with pytest.raises(UnreadableLog, match=says):
         read_pickle(data, "dumps/x")
 
 
 def test_a_large_place_in_the_memo_takes_no_memory() -> None:
     """Python's unpickler makes room for as many places as the number says."""
     assert read_pickle(b"\x80\x02Nr" + struct.pack("<I", 2**32 - 1) + b".", "d") is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"\x80\x02]" + b"\x85" * 100_000 + b".",
-        b"\x80\x02" + b"]" * 100_000 + b"a" * 99_999 + b".",
-        b"\x80\x02]q\x00h\x00a.",
-        b"\x80\x02" + b"(" * 12 + b"]q\x00" + b"".join(b"h%c" % n * 9 + b"lq%c" % (n + 1) for n in range(12)) + b".",
-    ],
-    ids=["deep tuples", "deep lists", "itself", "many times itself"],
-)
-def test_what_unfolds_to_more_than_any_dump_is_refused(data: bytes) -> None:
-    """Depth and the number of values are bounded, also where a value holds another many times."""
-    with pytest.raises(UnreadableLog, match="nested deeper or holds more"):
-        read_pickle(data, "d")
 
 
 @given(st.binary(max_size=200))

@@ -1,7 +1,9 @@
 """Flight recorders: who keeps the others waiting, in any layout of parallel groups."""
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -109,30 +111,22 @@ def test_other_sizes_than_the_rest_of_the_group_are_a_mismatch() -> None:
     assert find_stalls(recorded({1: dumps[1], 2: dumps[2]})) == ()
 
 
-def test_sizes_may_differ_where_the_collective_allows_it() -> None:
-    """Experts receive different numbers of tokens."""
+@pytest.mark.parametrize(
+    "entry_of",
+    [
+        # experts receive different numbers of tokens
+        lambda rank: {"state": "scheduled", "input_sizes": [[rank]], "profiling_name": "nccl:all_to_all"},
+        # a broadcast that its source completed is no stall of the devices that wait for it
+        lambda rank: {"state": "scheduled" if rank else "completed", "profiling_name": "nccl:broadcast"},
+        # three of four devices do not complete what one did: no rank is special
+        lambda rank: {"state": "scheduled" if rank else "completed", "retired": not rank},
+    ],
+    ids=["sizes of experts", "a sender before its receivers", "most ranks"],
+)
+def test_what_may_differ_names_nobody(entry_of: Callable[[int], dict[str, Any]]) -> None:
+    """Of four ranks in one collective."""
     dumps = hang(Layout(4, 1, 1))
     for rank, dump in dumps.items():
-        entry = {"state": "scheduled", "retired": False, "input_sizes": [[rank]], "profiling_name": "nccl:all_to_all"}
-        dump["entries"] = [dump["entries"][0] | entry]
-
-    assert find_stalls(recorded(dumps)) == ()
-
-
-def test_a_sender_may_be_done_before_its_receivers() -> None:
-    """A broadcast that its source completed is no stall of the devices that wait for it."""
-    dumps = hang(Layout(4, 1, 1))
-    for rank, dump in dumps.items():
-        entry = {"state": "scheduled" if rank else "completed", "retired": False, "profiling_name": "nccl:broadcast"}
-        dump["entries"] = [dump["entries"][0] | entry]
-
-    assert find_stalls(recorded(dumps)) == ()
-
-
-def test_a_stall_of_most_ranks_names_nobody() -> None:
-    """When three of four devices do not complete what one did, no rank is special."""
-    dumps = hang(Layout(4, 1, 1))
-    for rank, dump in dumps.items():
-        dump["entries"] = [dump["entries"][0] | {"state": "scheduled" if rank else "completed", "retired": not rank}]
+        dump["entries"] = [dump["entries"][0] | {"retired": False} | entry_of(rank)]
 
     assert find_stalls(recorded(dumps)) == ()

@@ -1,6 +1,7 @@
 """A running job: what is said of it, and above all what is not."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
@@ -63,6 +64,132 @@ def test_a_frozen_rank_is_told_as_a_hang_before_the_time_limit_ends_it() -> None
     assert told.when(LiveKind.STOPPED)
 
 
+# --- what is said of a job, in short --------------------------------------------------------------------------------
+
+Step = Callable[[Story], object]
+
+
+def train(count: int, *ranks: int) -> Step:
+    """So many iterations, logged by these ranks, or by all."""
+    return lambda story: story.train(count, ranks=ranks or (0, 1, 2, 3))
+
+
+def wait(seconds: int) -> Step:
+    """Nobody says anything."""
+    return lambda story: story.wait(seconds)
+
+
+def say(**said: bytes) -> Step:
+    """Lines by the speaker."""
+    return lambda story: story.say(**said)
+
+
+def lose(*values: str) -> Step:
+    """A loss each second."""
+    lines = [b"iteration %d/ 900 | lm loss: %s |\n" % (n, value.encode()) for n, value in enumerate(values, 1)]
+    return lambda story: say_each_second(story, lines)
+
+
+def take(*milliseconds: float) -> Step:
+    """A time per iteration each second."""
+    line = b"iteration %d/ 900 | elapsed time per iteration (ms): %.1f |\n"
+    return lambda story: say_each_second(story, [line % said for said in enumerate(milliseconds, 1)])
+
+
+def say_each_second(story: Story, lines: Iterable[bytes]) -> None:
+    for line in lines:
+        story.wait(1, lambda _, said=line: {"r3": said})  # type: ignore[misc] # one argument, the other is bound
+
+
+DONE = say(r0=b"training finished\n")
+EXITED = b"srun: error: node-01: task 3: Exited with exit code 1\n"
+RESTARTS = (
+    b"failed (exitcode: -9) local_rank: 0\n"
+    b"[default] Worker group FAILED. 2/3 attempts left; will restart worker group\n"
+)
+CANCELLED = b"slurmstepd: error: *** STEP 40.14 ON dell CANCELLED AT 2026-10-08T00:32:36 ***\n"
+
+
+@pytest.mark.parametrize(
+    ("steps", "kinds"),
+    [
+        # an alarm that was none is taken back, and one is told as long as nobody takes it back
+        ([train(30), train(12, 0, 1, 3), train(5)], "silent resumed"),
+        ([train(30), train(110, 0, 1, 2)], "silent"),
+        # only the last rank prints iterations: the others started, and have nothing to say
+        ([say(r0=b"starting\n", r1=b"starting\n", r2=b"starting\n", r3=b"starting\n"), train(200, 3)], ""),
+        # a pause that was announced may take its time: minutes, where an iteration takes a second
+        ([train(30), say(r0=b"saving checkpoint at iteration 30\n"), wait(300), train(30)], ""),
+        ([train(30), say(r0=b"Evaluating on 512 samples\n"), wait(300), train(30)], ""),
+        ([train(30), say(r0=b"loading checkpoint from /ckpt\n"), wait(300), train(30)], ""),
+        ([train(30), say(r0=b"(before save_checkpoint for iteration 30)\n"), wait(300), train(30)], ""),
+        # nothing hangs before there is a pace: start-up and compilation take as long as they take
+        ([say(r0=b"compiling\n"), wait(3_000)], ""),
+        # odd numbers that pass: loss scaling skips an iteration, a bad batch is one batch
+        ([lose(*["2.5"] * 20, "inf", *["2.5"] * 20)], ""),
+        ([lose(*["2.5"] * 20, *["9.9"] * 8, *["2.5"] * 20)], ""),
+        ([lose(*["2.5"] * 20, "nan", "2.5", "nan", *["2.5"] * 20)], ""),
+        # a stall of a minute costs nobody a diagnosis, and the next one counts from its own beginning
+        ([train(30), train(100, 0, 1, 2), train(30)], "silent resumed"),
+        ([train(30), *[train(200, 0, 1, 2), train(30)] * 2], "silent stands resumed silent stands resumed"),
+        # silence is what comes after the end
+        ([train(30), train(60, 0, 1, 2), DONE, wait(300)], "silent"),
+        # import probes and failed writes that are tried again print tracebacks too
+        ([train(30), say(r2=TRACEBACK), train(60)], ""),
+        # it begins in the function that caught it
+        ([say(r0=TRACEBACK.replace(b"in <module>", b"in load_plugin")), wait(60)], ""),
+        # a script of the job that tries something out is followed by the start of the ranks
+        ([say(slurm=TRACEBACK), wait(10), say(r0=b"initializing torch distributed ...\n"), wait(300)], ""),
+        # the next attempt of a launcher may succeed
+        ([train(30), say(torchrun=RESTARTS), wait(20)], ""),
+        # the scheduler's word for it
+        ([train(30), say(slurm=CANCELLED), wait(5)], "stopped"),
+        # the first sign counts: the exception, and not the Ctrl-C of whoever saw it
+        ([train(30), say(r2=TRACEBACK), wait(5), say(r0=INTERRUPTED), wait(20)], "failed"),
+        # exit codes of srun and broken stores belong to the end of good jobs
+        ([train(30), DONE, say(slurm=EXITED), wait(60)], ""),
+    ],
+)
+def test_findings_come_and_are_taken_back(steps: Sequence[Step], kinds: str) -> None:
+    """By kind, in their order."""
+    story = Story()
+    for step_of in steps:
+        step_of(story)
+
+    assert story.kinds() == kinds.split()
+
+
+def test_a_job_that_did_all_its_iterations_does_not_hang() -> None:
+    """The planned number is reached: what comes now is the end."""
+    story = Story(total_iterations=30)
+    story.train(30)
+    story.wait(300)
+
+    assert story.findings == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        ([train(30), train(12, 0, 1)], r"ranks 2-3 on node-01: .*"),  # power loss is told once, not once a rank
+        ([train(30), train(1, 0, 1, 3), wait(60)], r".*; rank 2 did not finish it"),
+        ([lose(*["2.5"] * 19, *["nan"] * 10)], "loss is nan since iteration 20"),
+        (
+            [take(*[250.0] * 29, *[900.0] * 30)],
+            r"time per iteration \(ms\) rose from 250 to 900 at iteration 30 and .*",
+        ),
+    ],
+)
+def test_one_finding_says_it_all(steps: Sequence[Step], says: str) -> None:
+    """Who, since when, and from what to what; once."""
+    story = Story()
+    for step_of in steps:
+        step_of(story)
+
+    (found,) = story.findings
+    assert re.fullmatch(says, found.says)
+
+
 # --- silence --------------------------------------------------------------------------------------------------------
 
 
@@ -80,37 +207,6 @@ def test_a_rank_that_stops_talking_while_its_peers_go_on_is_silent() -> None:
         "rank 2 on node-01: no word for 5.0 s; its longest pause before was 1.0 s,"
         " and the peers paused 1.0 s at most meanwhile"
     )
-
-
-def test_a_node_whose_ranks_stop_together_is_one_finding() -> None:
-    """Power loss is told once, not once a rank."""
-    story = Story()
-    story.train(30)
-
-    story.train(12, ranks=(0, 1))
-
-    assert [finding.says.split(":")[0] for finding in story.findings] == ["ranks 2-3 on node-01"]
-
-
-def test_who_was_silent_and_speaks_again_is_told() -> None:
-    """An alarm that was none is taken back."""
-    story = Story()
-    story.train(30)
-    story.train(12, ranks=(0, 1, 3))
-
-    story.train(5)
-
-    assert story.kinds() == ["silent", "resumed"]
-
-
-def test_a_rank_that_never_logs_iterations_is_never_silent() -> None:
-    """Only the last rank prints iterations: the others started, and have nothing to say."""
-    story = Story()
-    story.say(r0=b"starting\n", r1=b"starting\n", r2=b"starting\n", r3=b"starting\n")
-
-    story.train(200, ranks=(3,))
-
-    assert story.findings == []
 
 
 def test_a_beat_that_all_have_is_waited_for() -> None:
@@ -145,38 +241,6 @@ def test_a_job_without_progress_hangs_and_says_how_long_its_iterations_took() ->
     )
 
 
-def test_a_hang_names_who_did_not_finish_the_iteration() -> None:
-    """Most ranks say iteration 31, one does not."""
-    story = Story()
-    story.train(30)
-    story.train(1, ranks=(0, 1, 3))
-
-    story.wait(60)
-
-    assert story.findings[0].says.endswith("; rank 2 did not finish it")
-
-
-@pytest.mark.parametrize(
-    "announced",
-    [
-        b"saving checkpoint at iteration 30\n",
-        b"Evaluating on 512 samples\n",
-        b"loading checkpoint from /ckpt\n",
-        b"(before save_checkpoint for iteration 30)\n",
-    ],
-)
-def test_a_pause_that_was_announced_may_take_its_time(announced: bytes) -> None:
-    """Checkpoints and evaluations take minutes where an iteration takes a second."""
-    story = Story()
-    story.train(30)
-    story.say(r0=announced)
-
-    story.wait(300)
-    story.train(30)
-
-    assert story.findings == []
-
-
 def test_a_second_checkpoint_is_measured_by_the_first() -> None:
     """Once the job has shown that a checkpoint takes a minute, more than two are a hang."""
     story = Story()
@@ -205,81 +269,6 @@ def test_a_hang_that_ends_is_told() -> None:
     assert story.findings[1].says == "the job goes on after 61 s with iteration 31"
 
 
-def test_nothing_hangs_before_there_is_a_pace() -> None:
-    """Start-up and compilation take as long as they take."""
-    story = Story()
-    story.say(r0=b"compiling\n")
-
-    story.wait(3_000)
-
-    assert story.findings == []
-
-
-def test_a_job_that_did_all_its_iterations_does_not_hang() -> None:
-    """The planned number is reached: what comes now is the end."""
-    story = Story(total_iterations=30)
-    story.train(30)
-
-    story.wait(300)
-
-    assert story.findings == []
-
-
-# --- numbers --------------------------------------------------------------------------------------------------------
-
-
-def say_each_second(story: Story, lines: Iterable[bytes]) -> None:
-    for line in lines:
-        story.wait(1, lambda _, said=line: {"r3": said})  # type: ignore[misc] # one argument, the other is bound
-
-
-def losses(*values: str) -> list[bytes]:
-    return [b"iteration %d/ 900 | lm loss: %s |\n" % (n, value.encode()) for n, value in enumerate(values, 1)]
-
-
-def test_a_loss_that_is_no_number_any_more_is_told_once() -> None:
-    """Hours before anybody looks at the curve."""
-    story = Story()
-
-    say_each_second(story, losses(*["2.5"] * 19, *["nan"] * 10))
-
-    assert [finding.says for finding in story.findings] == ["loss is nan since iteration 20"]
-
-
-@pytest.mark.parametrize("odd", [("inf",), ("9.9",) * 8, ("nan", "2.5", "nan")])
-def test_odd_numbers_that_pass_are_not_told(odd: tuple[str, ...]) -> None:
-    """Loss scaling skips an iteration, a bad batch is one batch."""
-    story = Story()
-
-    say_each_second(story, losses(*["2.5"] * 20, *odd, *["2.5"] * 20))
-
-    assert story.findings == []
-
-
-def test_a_level_that_doubled_and_stays_is_told() -> None:
-    """A straggler makes every iteration slower."""
-    story = Story()
-    took = [250.0] * 29 + [900.0] * 30
-
-    say_each_second(
-        story,
-        [b"iteration %d/ 900 | elapsed time per iteration (ms): %.1f |\n" % said for said in enumerate(took, 1)],
-    )
-
-    assert [finding.says for finding in story.findings] == [
-        "time per iteration (ms) rose from 250 to 900 at iteration 30 and stayed there"
-    ]
-
-
-def test_who_was_silent_is_so_until_it_speaks() -> None:
-    """However long its peers go on, and also when they stop."""
-    story = Story()
-    story.train(30)
-    story.train(110, ranks=(0, 1, 2))
-
-    assert story.kinds() == ["silent"]
-
-
 # --- alarms that stand ----------------------------------------------------------------------------------------------
 
 
@@ -295,33 +284,6 @@ def test_an_alarm_that_nobody_takes_back_stands_once() -> None:
     assert stands.at - silent.at == STANDS_SECONDS
     assert stands.subject == silent.subject
     assert "has stood for 2 min 00 s" in stands.says
-
-
-def test_an_alarm_that_is_taken_back_does_not_stand() -> None:
-    """A stall of a minute costs nobody a diagnosis, and the next one counts from its own beginning."""
-    story = Story()
-    story.train(30)
-    story.train(100, ranks=(0, 1, 2))
-    story.train(30)
-    assert story.kinds() == ["silent", "resumed"]
-
-    story.train(200, ranks=(0, 1, 2))
-    story.train(30)
-    story.train(200, ranks=(0, 1, 2))
-
-    assert story.kinds() == ["silent", "resumed", "silent", "stands", "resumed", "silent", "stands"]
-
-
-def test_no_alarm_stands_when_the_work_is_done() -> None:
-    """Silence is what comes after the end."""
-    story = Story()
-    story.train(30)
-    story.train(60, ranks=(0, 1, 2))
-    story.say(r0=b"training finished\n")
-
-    story.wait(300)
-
-    assert story.kinds() == ["silent"]
 
 
 # --- the end --------------------------------------------------------------------------------------------------------
@@ -343,39 +305,6 @@ def test_a_traceback_at_top_level_is_a_failure_when_nothing_goes_on() -> None:
     assert failed.line.line == 34
 
 
-def test_a_traceback_that_the_job_survives_is_no_failure() -> None:
-    """Import probes and failed writes that are tried again print tracebacks too."""
-    story = Story()
-    story.train(30)
-    story.say(r2=TRACEBACK)
-
-    story.train(60)
-
-    assert story.findings == []
-
-
-def test_a_traceback_that_somebody_caught_is_no_failure() -> None:
-    """It begins in the function that caught it."""
-    story = Story()
-    story.say(r0=TRACEBACK.replace(b"in <module>", b"in load_plugin"))
-
-    story.wait(60)
-
-    assert story.findings == []
-
-
-def test_a_job_script_that_tries_something_out_ends_nothing() -> None:
-    """Its traceback is followed by the start of the ranks."""
-    story = Story()
-    story.say(slurm=TRACEBACK)
-    story.wait(10)
-    story.say(r0=b"initializing torch distributed ...\n")
-
-    story.wait(300)
-
-    assert story.findings == []
-
-
 def test_the_launchers_report_ends_the_job_at_once() -> None:
     """Two seconds are left for a restart."""
     story = Story()
@@ -386,31 +315,6 @@ def test_the_launchers_report_ends_the_job_at_once() -> None:
 
     assert story.kinds() == ["failed"]
     assert story.findings[0].at - story.now == pytest.approx(-3)
-
-
-def test_a_launcher_that_starts_anew_is_no_end() -> None:
-    """The next attempt may succeed."""
-    story = Story()
-    story.train(30)
-    story.say(
-        torchrun=b"failed (exitcode: -9) local_rank: 0\n"
-        b"[default] Worker group FAILED. 2/3 attempts left; will restart worker group\n"
-    )
-
-    story.wait(20)
-
-    assert story.findings == []
-
-
-def test_a_cancelled_job_was_stopped_and_did_not_fail() -> None:
-    """The scheduler's word for it."""
-    story = Story()
-    story.train(30)
-    story.say(slurm=b"slurmstepd: error: *** STEP 40.14 ON dell CANCELLED AT 2026-10-08T00:32:36 ***\n")
-
-    story.wait(5)
-
-    assert story.kinds() == ["stopped"]
 
 
 @pytest.mark.parametrize(
@@ -427,31 +331,6 @@ def test_a_job_that_its_user_interrupts_was_stopped_and_did_not_fail(interrupted
     (stopped,) = story.findings
     assert stopped.kind is LiveKind.STOPPED
     assert "the job was stopped at iteration 30: an operator or a closed terminal ended the run" in stopped.says
-
-
-def test_who_interrupts_a_job_that_has_failed_does_not_hide_the_failure() -> None:
-    """The first sign counts: the exception, and not the Ctrl-C of whoever saw it."""
-    story = Story()
-    story.train(30)
-    story.say(r2=TRACEBACK)
-    story.wait(5)
-    story.say(r0=INTERRUPTED)
-
-    story.wait(20)
-
-    assert story.kinds() == ["failed"]
-
-
-def test_what_goes_wrong_after_the_work_is_done_is_no_failure() -> None:
-    """Exit codes of srun and broken stores belong to the end of good jobs."""
-    story = Story()
-    story.train(30)
-    story.say(r0=b"training finished\n")
-    story.say(slurm=b"srun: error: node-01: task 3: Exited with exit code 1\n")
-
-    story.wait(60)
-
-    assert story.findings == []
 
 
 @pytest.mark.parametrize(
