@@ -248,8 +248,7 @@ def find(subject: Subject, question: Question) -> Lines | None:
             return [cited("Not word for word, but these lines hold most of it:"), *like]
         says = found.says if found.lines else _not_found(subject, found)
         return [cited(says), *quoted(found, value=any_of(question.quoted))]
-    shown = LineSearch(subject, question).shown(3, LIKELY)
-    return [cited("The lines that hold most of what is asked for:"), *shown] if shown else None
+    return LineSearch(subject, question).shown(3, LIKELY) or None
 
 
 def _tail(subject: Subject, found: LookResult, rows: NDArray[np.intp], name: str) -> list[str]:

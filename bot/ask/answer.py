@@ -215,8 +215,6 @@ def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
         yield "suspect"
     if guesses[0].intent in _OF_WORDS and _EITHER.search(asked.plain):
         yield "blame"
-    if not whole and asks(asked, "exists") and (topic := topic_of(asked)) is not None and topic.special:
-        yield "presence"
     if asks_pace(asked) and whole != "numbers":
         yield "numbers"
     for guess in _meant(asked, guesses):
@@ -232,6 +230,8 @@ def _of_way(asked: Question) -> str:
     if asks(asked, "whats_that") and (names_error(asked) or asked.quoted):
         return "explain"
     named = topic_of(asked)
+    if named is not None and named.special and asks(asked, "exists"):
+        return "presence"
     ways = (way for way in _BY_WAY if way != "any_other" or named is None or not named.special)
     return next((_BY_WAY[way] for way in ways if asks(asked, way)), "")
 

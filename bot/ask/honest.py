@@ -16,7 +16,7 @@ from bot.ask.unknown import NOT_KNOWN, with_offers
 # Shares of the weight of a question's words (bot/ask/line_search.py)
 ENOUGH = 0.6  # that a line must hold to come before an answer by names and words alone
 LEAST = 0.4  # that a line must hold to be shown as the nearest one, which is no answer
-FAR = 0.3  # that it must hold more than each of the first two lines of the answer
+FAR = 0.25  # that it must hold more than each of the first two lines of the answer
 SHOWN = 2  # lines that stand before an answer
 _DENIES = re.compile(
     r"No (?:line|log|checkpoint|stacks)\b|Nothing\b|None of\b|There (?:is|are) no(?:ne)?\b|I (?:looked|found no)\b"
