@@ -54,7 +54,9 @@ def without_denial(subject: Subject, question: Question, lines: Lines, intents: 
     if not is_denial(lines[0]) or intents[0] in _WHOLE or lines[0].startswith(_WHOLE_SEARCH):
         return lines
     search = LineSearch(subject, question)
-    if not search.best or search.best[0].share < LIKELY or search.share_of(lines[1:]) >= search.best[0].share:
+    if search.lacks_a_word or not search.best or search.best[0].share < LIKELY:
+        return lines
+    if search.share_of(lines[1:]) >= search.best[0].share:
         return lines
     rest = [line for line in lines[1:] if not is_denial(line)]
     return [cited(_SAID_SO), *search.shown(SHOWN), *rest][:MAX_ANSWER_LINES]

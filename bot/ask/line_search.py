@@ -101,6 +101,11 @@ class LineSearch:
         """Of all concepts of the question."""
         return sum(map(self._most, self._sought))
 
+    @property
+    def lacks_a_word(self) -> bool:
+        """Whether a word or a name of the question stands in no line at all; that it is not there is true then."""
+        return any(not points for points in self._sought.values())
+
     def share_of(self, lines: Sequence[str]) -> float:
         """The share of the question's weight that lines of an answer hold."""
         text = "\n".join(lines).casefold().encode("utf-8", "replace")
