@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.ask.answer import Reply, ask
-from bot.ask.classify import Classifier
 from bot.ask.job_outcome import outcome_of
 from bot.ask.model_intent import Turn
 from bot.ask.neighbours import Neighbours
 from bot.ask.subject import Subject
 from bot.chat.model_choice import model_from
 from bot.fetch.attempts import Progress, earlier_attempts
-from bot.fetch.cache import FolderCache
 from bot.fetch.jobs import Inputs, Request, fetch_inputs
 from bot.library.session import known_so_far, library_session
 from bot.note.about_outcome import Outcome
@@ -33,7 +31,6 @@ from core.logs.context import Excerpt, Place, lines_around
 from core.model import Diagnosis, Skipped
 from core.parsed import Parsed, parse_job
 from core.safe_import import elsewhere
-from faultlib.models import embedder_for
 
 OnMatch = Callable[[tuple[KnownFault, ...]], None]
 
@@ -110,9 +107,8 @@ def follow_up(
             diagnosis = diagnose_parsed(parsed, network=_network(request, inputs.job)[0])
             found = diagnosis, library.recall(diagnosis, matches)
     other_jobs = Neighbours(inputs.neighbours, inputs.cache, links=settings.follow_links)
-    classifier = Classifier(embedder_for(settings.embeddings), FolderCache(settings.cache))
     subject = Subject(parsed, *found, other_jobs)
-    return ask(question, subject, model_from(settings), thread=thread, classifier=classifier)
+    return ask(question, subject, model_from(settings), thread=thread)
 
 
 def list_events(

@@ -14,37 +14,19 @@ from sklearn.model_selection import StratifiedKFold
 
 from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess
 from bot.ask.english import labelled
-from faultlib.embedding import Embedder, Vectors
-from faultlib.models import DEFAULT, embedder_for
 
 FOLDS = 5
 PAGE = Path("benchmarks/results/questions.md")
 BEGIN, END = "<!-- table:begin -->", "<!-- table:end -->"
 
 
-class Remembered:
-    """An embedding model that makes the vector of a text once."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self.name, self.digest, self.dimensions = embedder.name, embedder.digest, embedder.dimensions
-        self._embedder = embedder
-        self._of: dict[str, Vectors] = {}
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """As the model does."""
-        for text in texts:
-            if text not in self._of:
-                self._of[text] = self._embedder.embed([text])[0]
-        return np.array([self._of[text] for text in texts], np.float32)
-
-
-def held_out(questions: Sequence[tuple[str, str]], embedder: Embedder | None) -> list[tuple[IntentGuess, ...]]:
+def held_out(questions: Sequence[tuple[str, str]]) -> list[tuple[IntentGuess, ...]]:
     """The guesses for each question by a classifier that never saw it."""
     guesses: list[tuple[IntentGuess, ...]] = [()] * len(questions)
     intents = [intent for _, intent in questions]
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     for learnt, asked in folds.split(np.zeros(len(questions)), intents):
-        classifier = Classifier(embedder, questions=[questions[place] for place in learnt])
+        classifier = Classifier([questions[place] for place in learnt])
         for place in asked:
             guesses[place] = classifier.guesses(questions[place][0])
     return guesses
@@ -85,10 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables, or write them into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE}")
-    parser.add_argument("--letters", action="store_true", help="without the embedding model")
     options = parser.parse_args(arguments)
     questions = labelled()
-    guesses = held_out(questions, None if options.letters else Remembered(embedder_for(DEFAULT)))
+    guesses = held_out(questions)
     text = "\n".join((*table(questions, guesses), "", *margins(questions, guesses)))
     if not options.write:
         print(text)

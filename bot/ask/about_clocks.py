@@ -53,13 +53,16 @@ def _spans(subject: Subject) -> dict[str, tuple[int, int]]:
 
 
 def _away(spans: dict[str, tuple[int, int]]) -> dict[str, int]:
-    """Nodes that begin a whole number of quarters of an hour away from the middle of all, and that number."""
+    """Nodes that begin a whole number of quarters of an hour away from the middle of all, and that number.
+
+    One quarter is not told: hardly any two zones are so close, and a machine may begin its log that much earlier.
+    """
     if not spans:
         return {}
     middle = median(first for first, _ in spans.values())
     offsets = {}
     for node, (first, _) in spans.items():
         quarters = round((first - middle) / QUARTER)
-        if quarters and abs(first - middle - quarters * QUARTER) < NEAR:
+        if abs(quarters) > 1 and abs(first - middle - quarters * QUARTER) < NEAR:
             offsets[node] = quarters
     return offsets

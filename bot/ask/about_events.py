@@ -10,7 +10,7 @@ from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes,
 from bot.ask.about_jobs import argument_line
 from bot.ask.about_memory import oom_report
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
+from bot.ask.reply_lines import Lines, cited, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.text import wording
@@ -81,7 +81,7 @@ def ended(subject: Subject, question: Question) -> Lines:
         if found.lines:
             sentences += [cited(f"Of a kill or an order to stop: {found.says}"), *quoted(found, 2)]
         elif not sentences:
-            sentences = [cited(f"Nothing tells of a kill: no event of the evidence, and {lower(found.says)}.")]
+            sentences = [cited("I looked for a kill or an order to stop in all evidence and lines, and found none.")]
         if lead := subject.leading:
             at = 0 if not by_exit_code(subject) else len(sentences)
             sentences.insert(at, cited(f"What ended it: {subject.sentence_of(lead)}", lead.id))

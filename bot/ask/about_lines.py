@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.about_events import stem, telling_words
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.fact import Fact
 from bot.ask.facts_errors import STACK, facts_of_places
+from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, any_of, cited, lower, quoted
+from bot.ask.reply_lines import Lines, any_of, cited, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
 from core.answer import job_lookup
@@ -24,8 +24,6 @@ from core.logs.origins import Program
 from core.model import Evidence
 
 MAX_PLACES = 4  # of a hang most processes stand in two or three
-MAX_WORDS = 4  # of a search; chosen: all choices of four words are eleven searches, of six they would be 57
-RARE = 0.2  # share of the job's lines up to which a word tells something; what stands in every fifth line does not
 _PROGRAMS = {
     Program.SCHEDULER: ("scheduler", "slurm", "slurmctld", "srun", "kubernetes", "k8s", "controller"),
     Program.LAUNCHER: ("launcher", "torchrun", "deepspeed", "mpirun", "elastic", "agent", "accelerate"),
@@ -241,34 +239,16 @@ def _told_by_others(subject: Subject, nodes: Sequence[str]) -> Lines:
 
 
 def find(subject: Subject, question: Question) -> Lines | None:
-    """Lines that hold what is quoted, else the telling words of the question; None where there are no such words."""
+    """Lines that hold what is quoted, else most of what the question speaks of; None where it names nothing rare."""
     node = question.nodes[0] if question.nodes else None
     rank = question.ranks[0] if question.ranks else None
     if question.quoted:
         found = search(subject.parsed, question.quoted[:2], node=node, rank=rank)
-        if not found.lines and (like := by_rarity(subject, telling_words(question), node=node, rank=rank)).lines:
-            return [cited(f"Not word for word, but {lower(like.says)}"), *quoted(like, 3)]
+        if not found.lines and (like := LineSearch(subject, question).shown(3, LIKELY)):
+            return [cited("Not word for word, but these lines hold most of it:"), *like]
         says = found.says if found.lines else _not_found(subject, found)
         return [cited(says), *quoted(found, value=any_of(question.quoted))]
-    words = _names_left_out(question, telling_words(question))
-    found = by_rarity(subject, words, node=node, rank=rank)
-    return [cited(found.says), *quoted(found, value=any_of(words))] if found.lines else None
-
-
-def by_rarity(subject: Subject, words: list[str], *, node: str | None = None, rank: int | None = None) -> LookResult:
-    """Lines with as many of the words as any line holds; a word of every fifth line tells nothing in this job."""
-    total = len(subject.parsed.table)
-    alone = {word: search(subject.parsed, (word,), node=node, rank=rank, whole=True) for word in words[: 2 * MAX_WORDS]}
-    rare = [word for word, found in alone.items() if 0 < found.total <= max(2, RARE * total)]
-    rare.sort(key=lambda word: alone[word].total)
-    for size in range(min(len(rare), MAX_WORDS), 1, -1):
-        for some in combinations(rare[:MAX_WORDS], size):
-            found = search(subject.parsed, some, node=node, rank=rank, whole=True)
-            if found.lines:
-                return found
-    # one word of several says little: only a word that stands alone in the question, or is as rare as a name, is enough
-    enough = rare[:1] if len(words) <= 2 and rare else []
-    return alone[enough[0]] if enough else LookResult("")
+    return LineSearch(subject, question).shown(3, LIKELY) or None
 
 
 def _tail(subject: Subject, found: LookResult, rows: NDArray[np.intp], name: str) -> list[str]:
@@ -282,11 +262,6 @@ def _not_found(subject: Subject, found: LookResult) -> str:
     coverage = subject.diagnosis.coverage
     read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
     return f"{found.says.rstrip('.')} ({read} were searched)."
-
-
-def _names_left_out(question: Question, words: list[str]) -> list[str]:
-    names = {part for node in question.nodes for part in (stem(node.casefold()), node.casefold())}
-    return [word for word in words if word not in names]
 
 
 def _stands(end: str, rank: int) -> bool:

@@ -29,7 +29,7 @@ def numbers(subject: Subject, question: Question) -> Lines | None:
         return report
     wanted = next((name for name, words in _NAMES.items() if question.says(*words)), "")
     if (wanted or "time") == "time":
-        return pace(subject, question) if wanted or asks_pace(question) else None
+        return pace(subject, question) if wanted or asks_pace(question) or question.says("slow", "fast") else None
     if question.ranks or question.nodes or _asks_finite(question):
         return None
     found = [series for series in subject.parsed.iterations.series if wanted in series.name.casefold()]

@@ -5,9 +5,9 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.about_events import said_in_evidence, telling_words
-from bot.ask.about_lines import by_rarity
+from bot.ask.about_events import said_in_evidence
 from bot.ask.about_topics import topic_of
+from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -41,9 +41,6 @@ _CAUSE = {
     Role.TEARDOWN: "No, {id} comes after the fault: the launcher or the scheduler ends the job with it.",
     Role.BENIGN: "No, {id} looks bad and is harmless.",
 }
-_NAME = re.compile(
-    r"(?<![\w./-])(?=[A-Za-z.]{0,30}[0-9_])[A-Za-z][\w.]{2,40}(?![\w/])"
-)  # of a counter or a port: load1, swp1
 _CLOCK = re.compile(r"(?<![0-9:])([0-2]?[0-9]:[0-5][0-9](?::[0-5][0-9])?)(?![0-9:])")
 
 
@@ -58,7 +55,7 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
         events = [event for event in found if isinstance(event, EventEvidence)][:1]
     if events:
         return [line for event in events[:2] for line in _of_event(subject, question, event)]
-    result = _lines_meant(subject, question)
+    result = LineSearch(subject, question, _asking(question, "is_it", "blames")).look(LIKELY)
     if result.lines:
         return _of_lines(subject, question, result)
     return None if asks_if_cause(question) else _of_all(subject)
@@ -96,18 +93,20 @@ def _trouble_lines(subject: Subject, question: Question) -> LookResult:
     """The lines of the trouble that a question names, by its quote or its rare words; of who is named if any are."""
     if question.quoted:
         return search(subject.parsed, question.quoted[:1])
-    text = question.text.casefold()
-    asking = {word for way in ("harm", "finished") for match in way_of(way).finditer(text) for word in match[0].split()}
-    known = {part for node in question.nodes for part in (node.casefold(), *node.casefold().split("-"))}
-    words = [word for word in telling_words(question) if not any(part.startswith(word) for part in asking | known)]
-    for node in (*question.nodes[:1], None):
-        if (found := by_rarity(subject, words, node=node)).lines:
-            return found
+    if (found := LineSearch(subject, question, _asking(question, "harm", "finished")).look(LIKELY)).lines:
+        return found
     topic = topic_of(question)  # "timeout" where lines say "timed out"
     if topic is None or not topic.special:
         return LookResult("")
     every = (seek(subject.parsed, [topic.pattern], topic.name, node=node) for node in (*question.nodes[:1], None))
     return next((found for found in every if found.lines), LookResult(""))
+
+
+def _asking(question: Question, *ways: str) -> set[str]:
+    """The words of a question by which it asks in some ways."""
+    texts = (question.text.casefold(), question.plain)
+    found = (match[0] for way in ways for text in texts for match in way_of(way).finditer(text))
+    return {word.strip("?!.,") for words in found for word in words.split()}
 
 
 def has_clock(question: Question) -> bool:
@@ -262,24 +261,6 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
     elif sign is not None and begin > sign:
         near.append(f"it came {duration((begin - sign) / SECOND)} after the first sign at {clock(sign)}")
     return against, near
-
-
-def _lines_meant(subject: Subject, question: Question) -> LookResult:
-    """The lines that the question speaks of: what it quotes, of a time of day, else by its rare words."""
-    node = question.nodes[0] if question.nodes else None
-    names = {name.casefold() for name in question.nodes}
-    words = [word for word in telling_words(question) if word not in names]
-    when = _CLOCK.search(question.text)
-    if when is not None:
-        alone = search(subject.parsed, (when[1],))
-        both = (search(subject.parsed, (when[1], word)) for word in words if alone.lines)
-        return next((found for found in both if found.lines), alone)
-    called = [name for name in _NAME.findall(question.text) if name not in question.nodes]
-    named = next((result for name in called if (result := search(subject.parsed, (name,))).lines), None)
-    if named is not None:
-        return named
-    found = by_rarity(subject, words, node=node)
-    return found if found.lines else by_rarity(subject, words)
 
 
 def _of_all(subject: Subject) -> list[str]:

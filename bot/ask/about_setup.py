@@ -1,13 +1,12 @@
 """Answers about what the job was: nodes and ranks, model, versions, settings, who runs where."""
 
-from bot.ask.about_events import telling_words
-from bot.ask.about_lines import by_rarity, find
+from bot.ask.about_lines import find
 from bot.ask.about_nodes import no_such
+from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, quoted
+from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
 from bot.text import wording
-from core.answer.job_lookup import LookResult
 
 _OF_JOB = ("node", "rank", "gpu", "model", "framework", "setting", "machine", "world", "host", "setup")
 
@@ -19,12 +18,8 @@ def setup(subject: Subject, question: Question) -> Lines | None:
     sentences = [_of_rank(subject, rank) for rank in question.ranks[:3]]
     sentences += [_of_node(subject, node) for node in question.nodes[:3]]
     if sentences and not question.says("ip", "address"):
-        names = {part for name in question.nodes for part in name.casefold().split("-")} | set(question.nodes)
-        wanted = [word for word in telling_words(question) if word not in names and not word.startswith(_OF_JOB)]
-        result = (
-            by_rarity(subject, wanted, node=question.nodes[0] if question.nodes else None) if wanted else LookResult("")
-        )
-        return [*sentences, cited(result.says), *quoted(result, 3)] if result.lines else sentences
+        shown = LineSearch(subject, question).shown(3, LIKELY)
+        return [*shown[:1], *sentences, *shown[1:]]
     if question.says(*_OF_JOB) or sentences:
         return [*sentences, *_whole(subject)]
     return find(subject, question)

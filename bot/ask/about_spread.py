@@ -134,8 +134,11 @@ def earlier(subject: Subject, question: Question) -> Lines | None:
     if not before:
         if not rows:
             return None
-        none = f"No line{f' of {node}' if node else ''} from before the first sign at {clock(sign)} tells of it"
-        return [cited(f"{none}; the first that does:"), *quoted(job_lookup.found_rows(parsed, "", rows[:1]), 1)]
+        none = f"I looked for it before the first sign at {clock(sign)}{f' in the lines of {node}' if node else ''}"
+        return [
+            cited(f"{none} and found none; the first that tells of it:"),
+            *quoted(job_lookup.found_rows(parsed, "", rows[:1]), 1),
+        ]
     found = job_lookup.found_rows(parsed, "", before)
     of = f" of {node}" if node else ""
     many = f"{wording.counted(len(before), 'line')}{of} from before the first sign at {clock(sign)}"

@@ -177,8 +177,8 @@ def _denied(subject: Subject, question: Question, topic: Topic) -> str:
     where = f" of {question.nodes[0]}" if question.nodes else f" of rank {question.ranks[0]}" if question.ranks else ""
     read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
     gaps = "; ".join(wording.missing(coverage))
-    sentences = f"No line{where} speaks of {topic.name}; all {read} were searched."
-    return cited(sentences + (f" Missing: {gaps}." if gaps else ""))
+    says = f"I looked for {topic.name} in every line{where}, {read}, and found none."
+    return cited(says + (f" Missing: {gaps}." if gaps else ""))
 
 
 def _words(subject: Subject, question: Question) -> Lines | None:

@@ -51,7 +51,7 @@ def refused(subject: Subject, question: Question) -> Refusal | None:
         return Refusal([cited(first), *quoted(found, 3)], answered=True)
     where = f" of {node}" if node else ""
     read = f"{wording.counted(subject.diagnosis.coverage.lines, 'line')} were searched"
-    says = f"That is not in the logs: no line{where} says anything about {refusal.name} ({read})."
+    says = f"I cannot tell: I looked for {refusal.name} and found no line{where} about it ({read})."
     return Refusal([cited(says)], answered=False, beside=refusal.beside)
 
 

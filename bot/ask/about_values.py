@@ -212,7 +212,7 @@ def _beside(subject: Subject, question: Question, name: str, by_who: dict[str, l
     first = named[0] if named else max(sorted(ends, key=natural), key=lambda who: ends[who].named.number or 0.0)
     time = int(subject.parsed.table.time[ends[first].row])
     near = {
-        who: min(mine, key=lambda item: abs(int(subject.parsed.table.time[item.row]) - time)).named.value
+        who: min(reversed(mine), key=lambda item: abs(int(subject.parsed.table.time[item.row]) - time)).named.value
         for who, mine in sorted(by_who.items(), key=lambda item: natural(item[0]))
         if who != first
     }
@@ -244,8 +244,10 @@ def _course(subject: Subject, question: Question, name: str, by_who: dict[str, l
     first, last = mine[0], mine[-1]
     of = f" of {who}" if who and len(by_who) > 1 else ""
     says = f"{name}{of}: {last.named.value} at the last{_when(subject, [last])}; {first.named.value} at first"
-    says += f"{_when(subject, [first])}; lowest {low.named.value} ({_place(subject, low)}), highest "
-    sentences = [cited(f"{says}{high.named.value} ({_place(subject, high)}), {wording.counted(len(mine), 'value')}.")]
+    says += f"{_when(subject, [first])}; lowest {low.named.value}{_in_brackets(subject, low)}, highest "
+    sentences = [
+        cited(f"{says}{high.named.value}{_in_brackets(subject, high)}, {wording.counted(len(mine), 'value')}.")
+    ]
     trend = trend_of(numbers)
     if trend is not None and (asks(question, "rises") or asks(question, "moves")):
         sentences.insert(0, cited(f"{name}{of}: {trend.says(_place(subject, mine[trend.at]))}"))
@@ -295,6 +297,11 @@ def _when(subject: Subject, chosen: list[FoundValue]) -> str:
 def _place(subject: Subject, item: FoundValue) -> str:
     time = int(subject.parsed.table.time[item.row])
     return ", ".join(part for part in (item.at, f"at {clock(time)}" if time != NO_TIME else "") if part)
+
+
+def _in_brackets(subject: Subject, item: FoundValue) -> str:
+    place = _place(subject, item)
+    return f" ({place})" if place else ""
 
 
 def _line(subject: Subject, question: Question, chosen: list[FoundValue]) -> list[str]:

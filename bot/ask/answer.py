@@ -18,10 +18,11 @@ from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
 from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
-from bot.ask.classify import LEAST, SURE, Classifier, IntentGuess, by_letters
-from bot.ask.complete_answer import completed, from_facts, nearest
+from bot.ask.classify import LEAST, SURE, IntentGuess, learnt
+from bot.ask.complete_answer import completed, from_facts
 from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
+from bot.ask.honest import is_denial, nearest, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -83,20 +84,17 @@ def ask(
     model: ChatModel | None = None,
     *,
     thread: Sequence[Turn] = (),
-    classifier: Classifier | None = None,
 ) -> Reply:
     """Answer a question about a job from its evidence and its lines.
 
     Args:
         thread: what was asked and answered before; a model that chooses is told the end of it.
-        classifier: by which code sees what a question wants; without it letters alone decide.
     """
     jobs = [manifest.job_id for manifest in subject.beside.manifests()]
 
     def read(text: str) -> Question:
         return with_meant(read_question(text, subject.parsed.nodes, jobs, subject.parsed.job.id), subject)
 
-    learnt = classifier or by_letters()
     asked = read(question)
     if asks_of_bot(question):
         return Reply(tuple(with_offers(OF_THE_BOT, subject)), answered=False)
@@ -108,12 +106,12 @@ def ask(
         if lines:
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
     parts = [
-        AnsweredPart(told, (FACTS,)) if told else _part(part, subject, learnt, clause_of(part, read))
+        AnsweredPart(told, (FACTS,)) if told else _part(part, subject, clause_of(part, read))
         for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked)))
     ]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
-        known.append(_part(asked, subject, learnt, clause_of(asked, read)) if len(parts) > 1 else parts[0])
+        known.append(_part(asked, subject, clause_of(asked, read)) if len(parts) > 1 else parts[0])
     return _reply(_joined(known), choice, model)
 
 
@@ -126,7 +124,7 @@ class AnsweredPart:
     answered: bool = True
 
 
-def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Question | None) -> AnsweredPart:
+def _part(asked: Question, subject: Subject, clause: Question | None) -> AnsweredPart:
     """The answer to one question by code: a refusal of what is seldom logged, else from all that is known.
 
     Args:
@@ -134,7 +132,7 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
     """
     if other := _of_other_job(subject, asked):
         there, question = other
-        part = _part(question, there, learnt, None)
+        part = _part(question, there, None)
         return replace(part, lines=[f"{there.parsed.job.id}: {part.lines[0]}", *part.lines[1:]])
     name, lines = direct(subject, asked)
     if lines:
@@ -146,10 +144,11 @@ def _part(asked: Question, subject: Subject, learnt: Classifier, clause: Questio
         says, *shown = refusal.lines
         offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
         return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
-    guesses = max((learnt.guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
+    guesses = max((learnt().guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
-        return AnsweredPart(lines, intents, not _is_denied(lines, intents))
+        kept = without_denial(subject, asked, lines, intents)
+        return AnsweredPart(kept, intents, kept is not lines or not _is_denied(lines, intents))
     top = guesses[0].intent if guesses[0].margin >= SURE else ""
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
     return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
@@ -231,6 +230,8 @@ def _of_way(asked: Question) -> str:
     if asks(asked, "whats_that") and (names_error(asked) or asked.quoted):
         return "explain"
     named = topic_of(asked)
+    if named is not None and named.special and asks(asked, "exists"):
+        return "presence"
     ways = (way for way in _BY_WAY if way != "any_other" or named is None or not named.special)
     return next((_BY_WAY[way] for way in ways if asks(asked, way)), "")
 
@@ -291,7 +292,7 @@ def _is_denied(sentences: Lines, intents: Sequence[str]) -> bool:
     return (
         first.startswith((BY_NOBODY, NOT_KNOWN))
         or intents[0] == NEAREST
-        or (intents[0] in _OF_LINES and first.startswith(("No line", "No log")))
+        or (intents[0] in _OF_LINES and is_denial(first))
     )
 
 

@@ -12,18 +12,18 @@ from bot.ask.fact_picker import Picker
 from bot.ask.facts_errors import named_in
 from bot.ask.facts_settings import facts_of_optimizer
 from bot.ask.first_sentence import lacking, put_right
+from bot.ask.honest import is_denial, with_better
 from bot.ask.hypothesis import stance
+from bot.ask.line_search import LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
 from bot.ask.units_beside import slower
-from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
 _NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
-_NEAREST = f"{NOT_KNOWN}: no line answers that for certain. Nearest by its words, and what I can answer here:"
 BESIDE = 2  # facts that stand beside an answer
 FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
@@ -59,8 +59,6 @@ def completed(
     lead = [stands] if stands else []
     generic = not sure or any(intent in _GENERIC for intent in intents)
     paced = asks(question, "how_slow")  # which the pace tells, not a line that holds "step"
-    if not (lead or instead or paced) and generic and asked_code(question) is None:
-        instead = picker.better(sentences)[:1]
     lead += told(picker, intents, sentences[0], sure=sure)
     if instead and not lead and not sure and (lacks := lacking(picker, _lines(instead))):
         lead = [lacks]
@@ -74,7 +72,10 @@ def completed(
         *sentences[1:2],
         *_lines(beside),
     ]
-    lines = put_right(picker, list(dict.fromkeys([*first, *sentences[1:]])), intents)[:MAX_ANSWER_LINES]
+    lines = put_right(picker, list(dict.fromkeys([*first, *sentences[1:]])), intents)
+    if not (stands or paced) and asked_code(question) is None and not whole:
+        lines = with_better(LineSearch(subject, question), lines, first=generic and not (sure and yes_or_no(question)))
+    lines = lines[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
         lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
@@ -99,17 +100,6 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
     return values
 
 
-def is_denial(line: str) -> bool:
-    """Whether a line of an answer says that something is not there or not known."""
-    return _DENIES.match(line) is not None
-
-
-_DENIES = re.compile(
-    r"No (?:line|log|checkpoint|stacks)\b|Nothing\b|None of\b|There (?:is|are) no\b"
-    r"|The logs (?:do not|hold no|count no)\b"
-)
-
-
 def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
     """Whether it is asked who, and no name is told."""
     return Wanted.WHO in wanted(question) and not holds(subject, Wanted.WHO, lines)
@@ -123,16 +113,10 @@ def from_facts(subject: Subject, question: Question) -> list[str]:
     stands = stance(subject, question)
     if not lines:
         return [stands] if stands else []
+    lines = with_better(LineSearch(subject, question), lines, first=True)
     if not named and not facts[0].says:
         lines = [cited("The lines of the logs that fit the question best:"), *lines][:MAX_ANSWER_LINES]
     return _with_failure(subject, question, [*([stands] if stands else []), *lines][:MAX_ANSWER_LINES], ())
-
-
-def nearest(subject: Subject, question: Question) -> list[str]:
-    """The line that holds most of a question's words, called no more than that, and what can be asked instead."""
-    facts = Picker(subject, question).nearest()[:1]
-    says, *offers = with_offers(_NEAREST, subject)
-    return [says, *_lines(facts)[:1], *offers] if facts else []
 
 
 def _lines(facts: Sequence[Fact]) -> list[str]:

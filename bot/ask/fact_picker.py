@@ -49,10 +49,6 @@ class Picker:
         """The facts that answer the question, the best first; none where none holds enough of its words."""
         return self._best(self.words, ENOUGH)
 
-    def nearest(self) -> list[Fact]:
-        """What holds most of the question's words, if that is anything that tells."""
-        return self._best(self.words, NEAREST)
-
     def holding(self, kind: Wanted) -> list[Fact]:
         """Facts that hold a kind of value which an answer lacks; fewer of the question's words are enough for them."""
         found = [fact for fact in self._best(self.words, LACKED) if holds(self.subject, kind, fact.as_lines)]
@@ -72,15 +68,6 @@ class Picker:
         if self.weight(left) < OPEN * self.weight(self.words):
             return []
         return [fact for fact in self._best(left, BESIDE) if not set(fact.as_lines) <= set(lines)]
-
-    def better(self, lines: Sequence[str]) -> list[Fact]:
-        """Facts that hold far more of the question's words than lines that names alone have found."""
-        told = self.share(self.words, terms_of_all(lines))
-        return [
-            fact
-            for fact in self._best(self.words, min(1.0, told + FAR))
-            if self.share(self.words, fact.terms) >= told + FAR
-        ]
 
     @cached_property
     def facts(self) -> list[Fact]:

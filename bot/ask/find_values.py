@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.ask.fact_picker import Picker
-from bot.ask.facts_errors import STACK
 from bot.ask.facts_lines import rows_meant
 from bot.ask.named_values import NamedValue, values_in
 from bot.ask.question import Question
@@ -15,10 +14,7 @@ from bot.ask.subject import Subject
 from bot.ask.terms import same, stem_of, terms_of
 from bot.ask.wanted_value import Wanted, asks, wanted, way_of
 from core.answer.job_lookup import by_time
-from core.answer.search import rows_of_lines, seek
 from core.events.row_text import read_rows
-from core.logs.context import lines_around
-from core.model import Line
 
 CERTAIN = 0.85  # share of the weight of the words from which on nothing else is searched for
 LINE = 0.6  # of what a word counts that stands in the line and not in the name
@@ -59,11 +55,6 @@ class FoundValue:
 def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
     """The values of the name that fits a question best, by their clocks, and of those in its lines that fit as well."""
     names = _names(picker)
-    best = names[0][0] if names else 0.0
-    of_step = bool(picker.question.iterations) or COUNTER.search(picker.question.text) is not None
-    near, values_near = _near(picker) if best < CERTAIN and not of_step else (0.0, [])
-    if near >= enough and near > best:
-        return [values_near]
     varies = any(asks(picker.question, way) for way in ("extreme", "rises", "moves"))
     for place, (score, event, name) in enumerate(names):
         if score < enough:
@@ -121,41 +112,6 @@ _ASKS_SOURCE = re.compile(r"\b(?:code|script|source|program|function|traceback)\
 _BYTES = re.compile(r"[0-9] ?(?:[kmgt]i?b?|bytes)$", re.IGNORECASE)
 _URL = re.compile(r"\b(?:ur[li]s?|link|address|endpoint|bucket|where|path|proxy|s3)\b", re.IGNORECASE)
 _STEPS = frozenset(["=iteration", "epoch", "lineno", "line", "proc", "it"])  # what a line counts or numbers
-
-
-def _near(picker: Picker) -> tuple[float, list[FoundValue]]:
-    """The best value in the lines around the leading event, and in those that hold all words of the question."""
-    subject, question = picker.subject, picker.question
-    lead = subject.leading
-    lines = list(_with_all(picker))
-    if lead is not None and lead.lines:
-        place = (lead.lines[0].file, lead.lines[0].line)
-        lines += [*lead.lines, *lines_around(subject.parsed.job, [place], STACK)[place].lines]
-    best: tuple[float, int, NamedValue, Line] | None = None
-    for line in lines:
-        words, terms = asked_words(picker), terms_of(line.text)
-        for named in values_in(line.text):
-            own = picker.share(words, named.terms) if _may_be(question, named) else 0.0
-            score = (
-                own + LINE * (picker.share(words, terms) - own) + _fit(question, named) + NARROW * _narrow(words, named)
-            )
-            if own and (best is None or (score, -line.line) > best[:2]):
-                best = score, -line.line, named, line
-    if best is None:
-        return 0.0, []
-    table = subject.parsed.table
-    rows = rows_of_lines(table, table.files.index(best[3].file), [best[3].line])
-    return (best[0], [FoundValue(rows[0], _speaker(subject, rows[0]), "", best[2])]) if rows else (0.0, [])
-
-
-def _with_all(picker: Picker) -> Sequence[Line]:
-    """The lines that hold all of the words of a name, of the rarest kinds first; none where it would be too many."""
-    words = [word for word in asked_words(picker) if word.isascii()]
-    if not 1 <= len(words) <= MAX_WORDS:
-        return ()
-    patterns = [re.compile(re.escape(word.encode()), re.IGNORECASE) for word in sorted(words)]
-    longest = max(sorted(words), key=len).encode()
-    return seek(picker.subject.parsed, patterns, "a name", words=(longest,)).lines
 
 
 def asked_words(picker: Picker) -> frozenset[str]:

@@ -57,3 +57,9 @@ def _groups() -> dict[str, tuple[str, ...]]:
             stem = stem_of(word)
             found[stem] = (*found.get(stem, (stem,)), f"={name}")
     return found
+
+
+def alternatives(stem: str) -> frozenset[str]:
+    """The stems that mean the same as a stem, itself among them; one alone where it stands in no group."""
+    groups = {name for name in same(stem) if name.startswith("=")}
+    return frozenset((stem, *(other for other, names in _groups().items() if groups & set(names))))

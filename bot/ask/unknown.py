@@ -14,7 +14,7 @@ NOT_A_QUESTION = "Ask me about this job. Here I can answer:"
 OF_THE_BOT = (
     "I am Firstfault, a bot: I read the logs of this job, and answer from them and from the diagnosis. I can answer:"
 )
-NOTHING_HOLDS = f"{NOT_KNOWN}: no line answers that by its words. The diagnosis says: {{}}. Here I can answer:"
+NOTHING_HOLDS = f"{NOT_KNOWN} that. The diagnosis says: {{}}. I can tell:"
 
 
 def with_offers(sentence: str, subject: Subject) -> Lines:

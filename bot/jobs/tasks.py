@@ -169,17 +169,13 @@ def ask(order: Ask, output: TaskOutput) -> str:
 
 
 def embed(_order: Embed, _output: TaskOutput) -> str:
-    """Make the vectors that the fault library lacks, and those of the questions from which replies learn."""
-    from bot.ask.classify import prepare_questions  # noqa: PLC0415
-    from bot.fetch.cache import FolderCache  # noqa: PLC0415
+    """Make the vectors that the fault library lacks."""
     from bot.library.session import open_fault_library  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
     from bot.text.wording import counted  # noqa: PLC0415
-    from faultlib.models import embedder_for  # noqa: PLC0415
 
     os.nice(UNHURRIED)
     settings = load_settings()
     with open_fault_library(settings) as library:
         made = library.embed_missing()
-    prepare_questions(embedder_for(settings.embeddings), FolderCache(settings.cache))
     return f"{counted(made, 'vector')} made"

@@ -100,7 +100,7 @@ def test_what_is_not_in_the_logs_is_exit_code_1(run: Run, jobs: str) -> None:  #
     """A script can tell that the logs do not say."""
     code, out, _ = run("ask", "bad", "any Xid?", "--jobs", jobs)
     assert code == 1
-    assert out.startswith("No line speaks of “Xid”; all ")
+    assert out.startswith("I looked for “Xid” in every line, ")
 
 
 def test_a_question_about_no_job_is_exit_code_2(run: Run, jobs: str) -> None:  # noqa: F811

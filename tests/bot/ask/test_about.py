@@ -77,7 +77,7 @@ def test_what_no_line_tells_is_refused_in_one_sentence(lost: Subject) -> None:
     """And it is no answer; what the logs do tell of a kill follows."""
     reply = ask("how hot was gpu018?", lost)
     assert not reply.answered
-    assert reply.lines[0].startswith("That is not in the logs: no line of gpu018 says anything about a temperature")
+    assert reply.lines[0].startswith("I cannot tell: I looked for a temperature and found no line of gpu018 about it")
 
 
 LINES = "\n".join(

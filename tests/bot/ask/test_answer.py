@@ -1,16 +1,14 @@
 """Answers to questions: from the diagnosis first, then from lines; by code, or by a model that only chooses."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.ask.answer import Reply, ask, by_code
-from bot.ask.classify import Classifier, IntentGuess, prepare_questions
+from bot.ask.classify import IntentGuess
 from bot.ask.english import labelled
 from bot.ask.intents import ANSWERS, CHATTER, ELSEWHERE, HELP
 from bot.ask.model_intent import Turn
@@ -18,17 +16,13 @@ from bot.ask.question import read_question
 from bot.ask.reply_lines import cited, raw
 from bot.ask.subject import Subject
 from bot.chat.model import ModelUnavailable, Usage
-from bot.fetch.cache import FolderCache
 from bot.text.known_fault import KnownFault
 from core.diagnose import diagnose_parsed
 from core.job import Manifest
 from core.model import Line
 from core.parsed import parse_job
-from faultlib.embedding import Vectors
-from faultlib.models import DEFAULT, embedder_for
 from tests.support.jobs import example
 from tests.support.scripted_model import ScriptedModel
-from tests.support.vectors import unit
 
 
 def subject_of(job: str, *good: str) -> Subject:
@@ -57,11 +51,6 @@ def subject() -> Subject:
 def frozen() -> Subject:
     """Job f02, whose rank 1 was frozen; it logged nothing, the others timed out."""
     return subject_of("f02", "s02")
-
-
-@pytest.fixture(scope="module")
-def classifier() -> Classifier:
-    return Classifier(embedder_for(DEFAULT))
 
 
 @pytest.mark.parametrize(
@@ -101,41 +90,39 @@ def classifier() -> Classifier:
         ("was ist mit gpu018 passiert?", "fate", "gpu018 wrote its last line at 13:45:27"),
     ],
 )  # fmt: skip
-def test_the_diagnosis_answers_first(
-    question: str, intent: str, says: str, subject: Subject, classifier: Classifier
-) -> None:
+def test_the_diagnosis_answers_first(question: str, intent: str, says: str, subject: Subject) -> None:
     """Each intent begins with a direct sentence, in at most five lines."""
-    reply = ask(question, subject, classifier=classifier)
+    reply = ask(question, subject)
     assert reply.looks[0] == intent
     assert says in reply.lines[0]
     assert len(reply.lines) <= 5
     assert reply.answered
 
 
-def test_what_the_evidence_holds_is_not_denied(frozen: Subject, classifier: Classifier) -> None:
+def test_what_the_evidence_holds_is_not_denied(frozen: Subject) -> None:
     """Heartbeats stand in E4; they were searched for by all words of the question before, and denied."""
-    reply = ask("how many heartbeats were missed?", frozen, classifier=classifier)
+    reply = ask("how many heartbeats were missed?", frozen)
     assert reply.lines[0].startswith("E4: tr-02 logged")
     assert reply.answered
 
 
-def test_a_denial_says_what_was_searched(subject: Subject, classifier: Classifier) -> None:
+def test_a_denial_says_what_was_searched(subject: Subject) -> None:
     """By all names of the thing, in all lines; and what the diagnosis says instead."""
-    reply = ask("was there an OOM?", subject, classifier=classifier)
+    reply = ask("was there an OOM?", subject)
     assert reply.lines[0] == (
-        "No line speaks of memory that ran out (out of memory, OOM, cannot allocate memory); "
-        "all 228 lines of 2 files were searched."
+        "I looked for memory that ran out (out of memory, OOM, cannot allocate memory) in every line, "
+        "228 lines of 2 files, and found none."
     )
     assert "gpu018" in reply.lines[1]
     assert not reply.answered
 
 
-def test_a_kill_that_only_an_exit_code_tells_of_is_not_denied(subject: Subject, classifier: Classifier) -> None:
+def test_a_kill_that_only_an_exit_code_tells_of_is_not_denied(subject: Subject) -> None:
     """SIGKILL leaves no line; 137 in job.json tells of it."""
     manifest = replace(subject.parsed.job.manifest, exit_codes={"gpu018": 137})
     quiet = replace(subject.diagnosis, events=())
     parsed = replace(subject.parsed, job=replace(subject.parsed.job, manifest=manifest))
-    reply = ask("which process got killed?", Subject(parsed, quiet), classifier=classifier)
+    reply = ask("which process got killed?", Subject(parsed, quiet))
     assert reply.lines[0] == "By the exit codes of job.json a signal ended gpu018 by SIGKILL (137)."
 
 
@@ -146,23 +133,21 @@ def test_what_others_say_of_a_node_is_found_as_well(subject: Subject) -> None:
     assert not found[0].startswith("No line of gpu018 speaks")
 
 
-def test_a_node_of_another_job_is_refused(subject: Subject, classifier: Classifier) -> None:
+def test_a_node_of_another_job_is_refused(subject: Subject) -> None:
     """No answer about somebody else."""
-    assert ask("why gpu099?", subject, classifier=classifier).lines == (
+    assert ask("why gpu099?", subject).lines == (
         "This job has no gpu099: its nodes are gpu017, gpu018, gpu019, gpu020.",
     )
 
 
 @pytest.mark.parametrize("question", ["what is the weather like today", "", "thanks, on it", "??"])
-def test_what_cannot_be_answered_gets_three_questions_that_can(
-    question: str, subject: Subject, classifier: Classifier
-) -> None:
+def test_what_cannot_be_answered_gets_three_questions_that_can(question: str, subject: Subject) -> None:
     """One sentence, and three questions, each of which has an answer here."""
-    reply = ask(question, subject, classifier=classifier)
+    reply = ask(question, subject)
     assert not reply.answered
     offered = [line.strip("“”") for line in reply.lines[1:]]
     assert len(offered) == 3
-    assert all(ask(suggested, subject, classifier=classifier).answered for suggested in offered)
+    assert all(ask(suggested, subject).answered for suggested in offered)
 
 
 def test_function_words_are_not_searched(subject: Subject) -> None:
@@ -286,26 +271,3 @@ def test_a_secret_of_a_long_line_is_not_cut_in_two() -> None:
     for quoted in (*raw([line]), cited(text * 4, "E1")):
         assert "bPxRfiCYS3cr3tPw10" not in quoted
         assert "cannot connect" in quoted
-
-
-class CountingEmbedder:
-    """Counts what it is given; what its vectors mean does not matter here."""
-
-    name, digest, dimensions = "counting", "counting", 8
-
-    def __init__(self) -> None:
-        self.given: list[int] = []
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        self.given.append(len(texts))
-        return unit(len(texts), self.dimensions)
-
-
-def test_the_vectors_of_labelled_questions_are_there_before_the_first_reply(tmp_path: Path) -> None:
-    """Whoever asks first waits for the vector of that question alone."""
-    embedder, cache = CountingEmbedder(), FolderCache(tmp_path)
-    prepare_questions(embedder, cache)
-
-    Classifier(embedder, cache).guesses("which node?")
-
-    assert embedder.given == [len(labelled()), 1]

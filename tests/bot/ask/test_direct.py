@@ -183,7 +183,7 @@ def test_words_stand_alone() -> None:
 def test_what_logs_do_not_tell_is_refused(text: str) -> None:
     """In the first sentence, after a search."""
     reply = ask(text, subject_of({"train.log": steps(3)}))
-    assert reply.lines[0].startswith("That is not in the logs: no line says anything about")
+    assert reply.lines[0].startswith("I cannot tell: I looked for ")
     assert not reply.answered
 
 

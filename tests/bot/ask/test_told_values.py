@@ -154,7 +154,7 @@ def test_what_is_seldom_logged_is_refused(broken: Subject, text: str) -> None:
     refusal = refused(broken, asked(text, broken))
     assert refusal is not None
     assert not refusal.answered
-    assert refusal.lines[0].startswith("That is not in the logs: ")
+    assert refusal.lines[0].startswith("I cannot tell: I looked for ")
 
 
 def test_a_row_that_is_told_is_shown() -> None:
@@ -274,4 +274,4 @@ def test_two_things_get_two_first_lines() -> None:
     assert "7" in lines[0]
     assert lines[1].startswith("entropy: 20.25 at the last")
     lines = ask("how many GPUs did it use?", subject).lines
-    assert lines[0] == "No line speaks of “gpus”; the nearest that is known: 1 rank."
+    assert lines[0] == "1 rank."

@@ -1,0 +1,72 @@
+"""What an answer owes to the lines: none denies what a search finds, and a line that tells more comes first.
+
+A sentence that says that something is not there stands only where the lines that hold most of the question's words
+tell nothing more than the answer does.
+"""
+
+import re
+from collections.abc import Sequence
+
+from bot.ask.line_search import LIKELY, LineSearch
+from bot.ask.question import Question
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
+from bot.ask.subject import Subject
+from bot.ask.unknown import NOT_KNOWN, with_offers
+
+# Shares of the weight of a question's words (bot/ask/line_search.py)
+ENOUGH = 0.6  # that a line must hold to come before an answer by names and words alone
+LEAST = 0.4  # that a line must hold to be shown as the nearest one, which is no answer
+FAR = 0.25  # that it must hold more than each of the first two lines of the answer
+SHOWN = 2  # lines that stand before an answer
+_DENIES = re.compile(
+    r"No (?:line|log|checkpoint|stacks)\b|Nothing\b|None of\b|There (?:is|are) no(?:ne)?\b|I (?:looked|found no)\b"
+    r"|The logs (?:do not|hold no|count no)\b"
+)
+# Said only after a search that is whole: of every way in which lines name who ended a job (bot/ask/about_events.py)
+_WHOLE_SEARCH = "No log tells by whom"
+# Intents about other things than lines: dumps, other jobs, the fault library, the diagnosis itself
+_WHOLE = ("stacks", "jobs", "compare", "before", "approved", "read", "missing", "changed", "sure", "next")
+_NEAREST = f"{NOT_KNOWN} for certain. These lines hold most of what the question names; below is what I can tell:"
+_SAID_SO = "What I looked for by its usual words I did not find, but these lines hold most of what the question names:"
+
+
+def is_denial(line: str) -> bool:
+    """Whether a line of an answer says that something is not there or not known."""
+    return _DENIES.match(line) is not None
+
+
+def with_better(search: LineSearch, lines: Sequence[str], *, first: bool) -> list[str]:
+    """An answer with the lines that hold far more of what the question names than its first two lines do.
+
+    Args:
+        first: they come first; else behind the first sentence, which is of the intent that the question surely has.
+    """
+    best = search.best[0].share if search.best else 0.0
+    if best < ENOUGH or best - max(search.share_of([line]) for line in lines[:SHOWN]) < FAR:
+        return list(lines)
+    shown = [*search.distinct(), *search.shown(SHOWN)]
+    at = 0 if first else 1
+    return list(dict.fromkeys([*lines[:at], *shown, *lines[at:]]))
+
+
+def without_denial(subject: Subject, question: Question, lines: Lines, intents: Sequence[str]) -> Lines:
+    """An answer that denies nothing which lines may tell: those lines, in place of its first sentence."""
+    if not is_denial(lines[0]) or intents[0] in _WHOLE or lines[0].startswith(_WHOLE_SEARCH):
+        return lines
+    search = LineSearch(subject, question)
+    if search.lacks_a_word or not search.best or search.best[0].share < LIKELY:
+        return lines
+    if search.share_of(lines[1:]) >= search.best[0].share:
+        return lines
+    rest = [line for line in lines[1:] if not is_denial(line)]
+    return [cited(_SAID_SO), *search.shown(SHOWN), *rest][:MAX_ANSWER_LINES]
+
+
+def nearest(subject: Subject, question: Question) -> Lines:
+    """The line that holds most of what a question names, called no more than that, and what can be asked instead.
+
+    None where the best line holds little of it: it would be any line.
+    """
+    shown = LineSearch(subject, question).shown(1, LEAST)
+    says, *offers = with_offers(_NEAREST, subject)
+    return [says, *shown, *offers] if shown else []
