@@ -57,3 +57,12 @@ def test_a_number_that_moves_otherwise_names_nobody(values: dict[str, tuple[str,
 def test_what_is_each_ones_own_names_nobody() -> None:
     """A port, a process."""
     assert not diagnose(probed(STEADY | {"sw-03": ("0.12", "87.1")}, name="port"), []).nodes
+
+
+def test_messages_that_begin_alike_are_one() -> None:
+    """Behind the number stands which program runs, and it is another one since then."""
+    values = dict.fromkeys(NODES, ("18.0 top=python", "19.0 top=python")) | {
+        "sw-03": ("18.0 top=python", "390 top=scan")
+    }
+
+    assert [one.node for one in diagnose(probed(values, name="load1"), []).nodes] == ["sw-03"]

@@ -54,6 +54,16 @@ def test_links_out_of_the_job_folder_are_not_followed(home: Path, tmp_path: Path
     )
 
 
+def test_logs_beside_the_logs_folder_are_read(home: Path) -> None:
+    """A scheduler's log and a list of events are; a script, settings and what lies deeper are not."""
+    for name in ("slurmctld.log", "events.txt", "job.err.1.gz", "train.py", "conf.yaml", "notes"):
+        (home / name).write_bytes(b"x\n")
+    (home / "old.log").mkdir()
+    (home / "old.log" / "b.log").write_bytes(b"b\n")
+
+    assert names(job_in(home)) == ["logs/a.log", "events.txt", "job.err.1.gz", "slurmctld.log"]
+
+
 def test_a_link_inside_the_job_folder_adds_only_what_is_not_read_anyway(home: Path) -> None:
     """`latest -> attempt_1` must not double every line, but a link to a file beside logs/ is that file's only name."""
     (home / "logs" / "attempt_1").mkdir()
