@@ -136,24 +136,8 @@ def find_ending(
     course = parsed.iterations.course if until is None else parsed.iterations.course.until(until)
     pace, good = course.pace(), parsed.usual.pace if parsed.usual else None
     if pace is None or until is None or (parsed.iterations.last is None and not _fell_silent(course, pace, until)):
-        slowdown, part = told_slowdown(parsed), None if failure is not None else part_slowdown(parsed)
-        slow = slowdown or drawn_slowdown(parsed) or growing_work(durations, course)
-        quiet, allowed = _standing(parsed, spans, until)
-        bar = ending_by_bar(parsed) if allowed is None and failure is None else None
-        if bar is not None:
-            quiet, allowed = bar.quiet, bar.allowed
-        return Ending(
-            stopped=stopped,
-            ordered=order is not None,
-            failed=failure,
-            quiet=quiet,
-            allowed=allowed,
-            slow=slow,
-            drift=slow or part,
-            vague=False if bar is None else bar.vague,
-            usual=None if bar is None else bar.usual,
-            repeats="" if parsed.job.status is Status.COMPLETED or failure is not None else find_repeats(parsed),
-        )
+        known = Ending(stopped=stopped, ordered=order is not None, failed=failure)
+        return _without_pace(parsed, spans, durations, course, until, known)
     progressed = int(course.times[-1])
     late = LATE_END if order is None and failure is None and _ends_by_manifest(parsed) else 0.0
     quiet = max(0.0, (until - progressed) / SECOND - late)
@@ -183,6 +167,34 @@ def find_ending(
         usual=usual,
         undated=(undated and not _ends_by_manifest(parsed)) or _is_cut_off(parsed, order, failure),
         flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
+    )
+
+
+def _without_pace(
+    parsed: Parsed,
+    spans: Sequence[Span],
+    durations: Sequence[Durations],
+    course: Course,
+    until: int | None,
+    known: Ending,
+) -> Ending:
+    """The ending of a job without a pace by clocks: by times that it prints, by its bar, by work that was begun."""
+    failure = known.failed
+    part = None if failure is not None else part_slowdown(parsed)
+    slow = told_slowdown(parsed) or drawn_slowdown(parsed) or growing_work(durations, course)
+    quiet, allowed = _standing(parsed, spans, until)
+    bar = ending_by_bar(parsed) if allowed is None and failure is None else None
+    if bar is not None:
+        quiet, allowed = bar.quiet, bar.allowed
+    return replace(
+        known,
+        quiet=quiet,
+        allowed=allowed,
+        slow=slow,
+        drift=slow or part,
+        vague=False if bar is None else bar.vague,
+        usual=None if bar is None else bar.usual,
+        repeats="" if parsed.job.status is Status.COMPLETED or failure is not None else find_repeats(parsed),
     )
 
 

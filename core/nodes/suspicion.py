@@ -122,14 +122,23 @@ def find_signs(
     )
     if any(sign.weight >= TELLING for sign in signs):
         return signs
-    told = tuple(told_numbers(parsed, home)) if _may_be_told_by_numbers(candidates) else ()
     return (
         *signs,
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
-        *(series_signs(parsed, told, _onset(ending)) or level_signs(told, slow=_is_slower(ending))),
+        *_by_any_numbers(parsed, candidates, ending, home),
         *odd_value_signs(parsed),
     )
+
+
+def _by_any_numbers(
+    parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, home: Mapping[int, str]
+) -> list[Sign]:
+    """Signs by numbers that nobody knows, where nothing that broke tells why a job failed, or took so long."""
+    if any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates):
+        return []
+    told = tuple(told_numbers(parsed, home))
+    return series_signs(parsed, told, _onset(ending)) or level_signs(told, slow=_is_slower(ending))
 
 
 def _direct(parsed: Parsed, candidates: Sequence[Candidate], edges: Sequence[Edge]) -> list[Sign]:
@@ -148,11 +157,6 @@ def _names(parsed: Parsed) -> Names:
     addresses, ranks = told_identities(table, files)
     names.learn(addresses | addresses_on_roll(table, files, manifest), ranks, find_aliases(parsed))
     return names
-
-
-def _may_be_told_by_numbers(candidates: Sequence[Candidate]) -> bool:
-    """Whether nothing that broke tells why a job failed, or took longer than it needed to: what numbers then tell."""
-    return not any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates)
 
 
 def _onset(ending: Ending) -> int | None:

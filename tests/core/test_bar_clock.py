@@ -5,8 +5,8 @@ import pytest
 from core.job import Job, Status
 from core.judge.bar_clock import ending_by_bar
 from core.judge.ending import find_ending
-from tests.support.jobs import judged, lines, parse
 from tests.support.jobs import job as made
+from tests.support.jobs import judged, lines, parse
 
 
 def drawn(end: str, *, status: Status = Status.CANCELLED, start: str | None = "2026-11-21T04:00:00Z") -> Job:
