@@ -1,6 +1,7 @@
 """A log without its layers, as a stream of bytes like those that it is made from."""
 
 import io
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -186,7 +187,8 @@ class _ByAndBy:
         self._blocks: Blocks | None = None
 
     def __call__(self, text: bytes) -> bytes:
-        if self._blocks is None and FAST_BYTES <= self._done < _NEVER:
+        is_loaded = "core.logs.kernel" in sys.modules  # for another file
+        if self._blocks is None and (is_loaded or FAST_BYTES <= self._done) and self._done < _NEVER:
             try:
                 self._blocks = Blocks(self._one_by_one, self._layers)
             except ImportError:  # no numba for this Python or machine: slow, and right all the same
