@@ -14,7 +14,9 @@ from core.logs.kernel.letters import CLASS, DIGIT, NAME, WORD
 from core.logs.kernel.machine import LOOK, byte, compiled, copy, digits_end, put_byte, put_word, word
 from core.logs.wraps.line_forms import NO_OBJECT, Form, Run, RunKind
 
-_REST, _TEXT, _PLAIN, _QUOTED, _NAME, _HOST, _DIGITS, _COUNT, _NUMBER, _SHAPE, _SOME, _BARE = (int(kind) for kind in RunKind)
+_REST, _TEXT, _PLAIN, _QUOTED, _NAME, _HOST, _DIGITS, _COUNT, _NUMBER, _SHAPE, _SOME, _BARE = (
+    int(kind) for kind in RunKind
+)
 _LITERAL, _NO_OBJECT, _END = 16, 17, 18
 _OPERATION = 4  # words: what, two of its own, the run
 _WORD = 8  # bytes
