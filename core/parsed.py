@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
@@ -34,7 +35,7 @@ from core.parsing.streaming import stream_templates
 from core.version import core_version
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Parsed:
     """A parsed job.
 
@@ -87,8 +88,9 @@ class Parsed:
         nodes = {self.table.origins[voice].node for voice in voices}
         return not self.job.manifest.node_ranks and len(voices) == len(nodes) == len(self.table.nodes) > 1
 
+    @cached_property
     def timings(self) -> Mapping[str, Values]:
-        """What the ranks took, by name, rank and iteration."""
+        """What the ranks took, by name, rank and iteration; read once, because each question about pace asks for it."""
         manifest = self.job.manifest
         ranks = manifest.node_ranks or {node: (number,) for number, node in enumerate(manifest.nodes)}
         return find_timings(self.table, self.files, self.iterations, ranks)

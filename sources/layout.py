@@ -84,7 +84,7 @@ def assemble(
     manifest, lies = read_manifest(job_id, next((file for file in visible if file.name == MANIFEST), None), limits)
     return Job(
         manifest=manifest,
-        logs=tuple(log_file(file, limits, len(readable)) for file in readable),
+        logs=tuple(log_file(file, limits, sum(one.size for one in readable)) for file in readable),
         dumps=tuple(_unpacked(file, limits) for file in dumps),
         metrics=tuple(_unpacked(file, limits) for file in metrics),
         problems=(*lies, *problems, *unread, *more_logs, *more_dumps),
@@ -126,14 +126,15 @@ def is_log_beside(name: str) -> bool:
     return "/" not in name and not _LOG_SUFFIXES.isdisjoint(PurePosixPath(name.lower()).suffixes)
 
 
-def log_file(file: StoredFile, limits: Limits, among: int = 1) -> LogFile:
+def log_file(file: StoredFile, limits: Limits, among: int = 0) -> LogFile:
     """Let a stored file be opened as the log that it holds: unpacked, and without what was wrapped around its lines.
 
     Args:
-        among: log files of the job, which share the room for texts that are kept.
+        among: bytes of all log files of the job, which share the room for texts that are kept.
     """
     file_unpacked = _unpacked(file, limits)
-    return replace(file_unpacked, open=OpenUnwrapped(file_unpacked.open, KEPT_BYTES // among))
+    room = KEPT_BYTES * file.size // max(1, file.size, among)
+    return replace(file_unpacked, open=OpenUnwrapped(file_unpacked.open, room))
 
 
 def _unpacked(file: StoredFile, limits: Limits) -> LogFile:

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.course.iterations import Iterations
 from core.course.values import values_of
-from core.events.row_text import read_rows
+from core.events.row_text import each_row
 from core.events.table import EventTable, rows_by
 from core.job import LogFile
 
@@ -24,6 +24,8 @@ MAX_RANKS = 64  # evenly spread: what all do alike, these do
 _MEMORY = re.compile(
     r"(?:^|[_.\W])(?:mem(?:ory)?|rss|vram|heap|alloc(?:ated)?)(?:$|[_.\W])|_mb$|_gb$|_mib$|_gib$", re.IGNORECASE
 )
+# One of these stands in each name that the expression above finds; most lines have none.
+_MAY_BE_MEMORY = re.compile(r"mem|rss|vram|heap|alloc|_[mg]i?b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +72,20 @@ def _told(
     ranks = table.rank_of_voice[iterations.voices]
     readings: dict[str, dict[int, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
     speakers = list(rows_by(ranks, np.flatnonzero(ranks >= 0)))
+    of_row: dict[int, tuple[int, int]] = {}
     for place in np.unique(np.linspace(0, len(speakers) - 1, MAX_RANKS).astype(np.intp)).tolist() if speakers else ():
         rank, own = speakers[place]
         at = own[np.unique(np.linspace(0, len(own) - 1, MOST_LINES).astype(np.intp))]
-        number = dict(zip(iterations.marks[at].tolist(), iterations.numbers[at].tolist(), strict=True))
-        for row, text in sorted(read_rows(files, table, iterations.marks[at]).items()):
-            for value in values_of(text):
-                name = " ".join(value.words[-NAME:])
-                if _MEMORY.search(name) and value.text.replace(".", "", 1).isdecimal():
-                    readings[name][rank].append((number[row], float(value.text)))
+        for row, number in zip(iterations.marks[at].tolist(), iterations.numbers[at].tolist(), strict=True):
+            of_row[row] = rank, number
+    for row, text in each_row(files, table, np.array(sorted(of_row), np.intp)):
+        if _MAY_BE_MEMORY.search(text) is None:
+            continue
+        rank, number = of_row[row]
+        for value in values_of(text):
+            name = " ".join(value.words[-NAME:])
+            if _MEMORY.search(name) and value.text.replace(".", "", 1).isdecimal():
+                readings[name][rank].append((number, float(value.text)))
     return readings
 
 

@@ -50,7 +50,7 @@ class Slowdown:
 
 def told_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
-    timings = parsed.timings()
+    timings = parsed.timings
     totals = {name: values for name, values in timings.items() if TOTAL.search(name)}
     slowdowns = [
         slow for _, values in sorted(totals.items()) if (slow := _shift_of(values, long=LONG_RATIO)) is not None
@@ -67,7 +67,7 @@ def drawn_slowdown(parsed: Parsed) -> Slowdown | None:
 def part_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that few ranks alone tell of, by a part of a step that they print."""
     slowdowns = []
-    for name, values in parsed.timings().items():
+    for name, values in parsed.timings.items():
         if name == LAG or is_rate(name) or len(values) < MIN_RANKS:
             continue
         shifts = [slow for of in values.values() if (slow := _shift_of({0: of})) is not None]

@@ -17,6 +17,7 @@ from core.logs.columns import CHUNK_ROWS, Block, Chunk, Columns, Engine
 from core.logs.learn_format import learn
 from core.logs.lines import MAX_SEGMENT, Format, segments, take_apart
 from core.logs.stream import WHOLE, ByteRange, SpanStream, blocks
+from core.logs.wraps.kept_text import KeptText
 
 SPAN_BYTES = 1 << 26  # read in a fifth of a second: no worker waits long for the last one
 CHUNK_BYTES = 1 << 23  # of about CHUNK_ROWS lines, 2 MB as columns: workers hold little
@@ -96,7 +97,7 @@ def scan_file(
 def _is_seekable(file: LogFile) -> bool:
     try:
         with file.open() as stream:
-            return stream.seekable()
+            return stream.seekable() and not isinstance(stream, KeptText)  # which tells how much was read as a whole
     except UnreadableLog:
         return False
 

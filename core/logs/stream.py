@@ -8,7 +8,8 @@ from core.errors import UnreadableLog
 from core.job import LogFile
 from core.logs.columns import SPARE, Block
 from core.logs.lines import MAX_SEGMENT
-from core.logs.wraps.unwrapped_stream import KeptText, UnwrappedStream
+from core.logs.wraps.kept_text import KeptText
+from core.logs.wraps.unwrapped_stream import UnwrappedStream
 
 BLOCK_BYTES = 1 << 20
 _FIND_BYTES = 1 << 16  # how much is read at once in search of a line's end

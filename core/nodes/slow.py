@@ -89,7 +89,7 @@ def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:
     """What each rank took before and after the onset: for what it prints, and behind what it says."""
     parts = {
         name: {rank: change for rank, of in values.items() if (change := _change(of, slow)) is not None}
-        for name, values in parsed.timings().items()
+        for name, values in parsed.timings.items()
     }
     if slow.than_good_jobs:
         return parts
@@ -149,7 +149,7 @@ def slower_part(parsed: Parsed, slow: Slowdown) -> SlowerPart | None:
     if slow.than_good_jobs:
         return None
     found = []
-    for name, values in parsed.timings().items():
+    for name, values in parsed.timings.items():
         changes = {rank: change for rank, of in values.items() if (change := _change(of, slow)) is not None}
         most = len(changes) > len(parsed.table.ranks) * MAJORITY and len(changes) >= MIN_RANKS
         if not most or name == LAG or is_rate(name) or TOTAL.search(name):

@@ -28,7 +28,7 @@ def slow_from_the_start(parsed: Parsed, ending: Ending, home: Mapping[int, str])
     if pace is None or (slow is not None and not slow.than_good_jobs) or len(home) < MIN_RANKS:
         return []
     parts: dict[str, dict[int, float]] = {}
-    for name, values in parsed.timings().items():
+    for name, values in parsed.timings.items():
         if name == LAG or is_rate(name) or len(values) < max(MIN_RANKS, len(home) * MAJORITY):
             continue
         own = {rank: float(np.median(list(of.values()))) for rank, of in values.items()}

@@ -34,7 +34,7 @@ def straggler_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> 
     if len(home) < MIN_RANKS or pace is None or ending.slow is not None:
         return []  # where steps left their level for good, core.nodes.slow tells whose part rose
     whole = float(course.times[-1] - course.times[0]) / SECOND
-    timings = parsed.timings()
+    timings = parsed.timings
     signs = []
     for name, values in timings.items():
         if name == LAG or is_rate(name) or WAITS.search(name) or len(values) < max(MIN_RANKS, len(home) * MAJORITY):

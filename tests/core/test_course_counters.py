@@ -133,7 +133,7 @@ def test_ranks_tell_their_times_in_words_of_their_own(leader: str, others: str) 
         for rank, says in enumerate((leader, others, others, others))
     }
     found = parse(job(files))
-    told = {rank for name, of in found.timings().items() if name != LAG for rank in of}
+    told = {rank for name, of in found.timings.items() if name != LAG for rank in of}
 
     assert set(found.iterations.of_rank) == {0}
     assert {1, 2, 3} <= told
@@ -147,7 +147,7 @@ def test_what_ends_long_before_counts_something_else() -> None:
     } | {"rank_0.log": lines(*(at(20 + n, f"train: 1%|##| {n}/300 [00:{n:02d}<02:00]") for n in range(5, 60)))}
     found = parse(job(files))
 
-    assert not {rank for name, of in found.timings().items() if name != LAG for rank in of} & {1, 2, 3}
+    assert not {rank for name, of in found.timings.items() if name != LAG for rank in of} & {1, 2, 3}
 
 
 def test_frames_of_native_stacks_are_not_counted() -> None:

@@ -14,7 +14,9 @@ from core.logs.kernel.letters import CLASS, DIGIT, NAME, WORD
 from core.logs.kernel.machine import LOOK, byte, compiled, copy, digits_end, put_byte, put_word, word
 from core.logs.wraps.line_forms import NO_OBJECT, Form, Run, RunKind
 
-_REST, _TEXT, _PLAIN, _QUOTED, _NAME, _HOST, _DIGITS, _COUNT, _NUMBER, _SHAPE, _SOME = (int(kind) for kind in RunKind)
+_REST, _TEXT, _PLAIN, _QUOTED, _NAME, _HOST, _DIGITS, _COUNT, _NUMBER, _SHAPE, _SOME, _BARE = (
+    int(kind) for kind in RunKind
+)
 _LITERAL, _NO_OBJECT, _END = 16, 17, 18
 _OPERATION = 4  # words: what, two of its own, the run
 _WORD = 8  # bytes
@@ -159,7 +161,7 @@ def _free_end(kind: int, at: int) -> int:
         return end
     if kind in (_TEXT, _SOME, _PLAIN, _QUOTED):
         return _string_end(kind, at)
-    if kind in (_NAME, _HOST):
+    if kind in (_NAME, _HOST, _BARE):
         return _name_end(kind, at)
     if kind == _NUMBER:
         return _number_end(at)
@@ -188,6 +190,8 @@ def _name_end(kind: int, at: int) -> int:
             end += 1
         return end if end > at and CLASS[byte(at)] & WORD and byte(at) != _UNDERSCORE else -1
     while _BLANK < byte(end) <= _TILDE and byte(end) != _QUOTE and byte(end) != _BACKSLASH:
+        if kind == _BARE and byte(end) == _EQUALS:
+            return -1
         end += 1
     return end if end > at else -1
 

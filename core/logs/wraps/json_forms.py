@@ -1,7 +1,7 @@
 """Objects of a logger as tokens of a form: keys, levels and what stands between are fixed, values are runs."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.logs.wraps.fields import MEANINGS, Meaning
@@ -19,25 +19,34 @@ _TIME = re.compile(
 )
 _ASCTIME = re.compile(rb"([0-9]{4}-[0-9]{2}-[0-9]{2}) ([0-9]{2}:[0-9]{2}:[0-9]{2}),([0-9]{3})")
 _PLAIN = re.compile(rb"[^\s=]+")
+_BARE = re.compile(rb"[!#-<>-\[\]-~]+")
 _MOST = 900  # bytes of a value, which core.logs.wraps.records keeps whole
 _MOST_MEMBERS = 100  # of an object; loggers write a dozen, and data is left to the slow reader
 
 
 @dataclass(frozen=True, slots=True)
-class _Member:
-    """A value of an object: its path, its bytes between start and end; is_text: they stand between quotes."""
+class Member:
+    """A value of an object: its path, its bytes between start and end; is_text: they stand between quotes.
+
+    is_word: true, null and the like. is_bare: any text, of a record that is no JSON, without quotes around it.
+    """
 
     path: str
     start: int
     end: int
     value: bytes
     is_text: bool
-    is_word: bool
+    is_word: bool = False
+    is_bare: bool = False
 
 
 def cut_object(line: bytes) -> Cut | None:
     """The tokens of an object; None when a value of it cannot be told by where it stands."""
-    members = list(_members(line))
+    return cut_members(line, list(_members(line)))
+
+
+def cut_members(line: bytes, members: Sequence[Member]) -> Cut | None:
+    """The tokens of a line of these members, in their order."""
     if not members or len({member.path for member in members}) < len(members):
         return None
     tokens, at = list[Token](), 0
@@ -51,9 +60,9 @@ def cut_object(line: bytes) -> Cut | None:
     return Cut((*tokens, line[at:]))
 
 
-def _members(line: bytes) -> Iterator[_Member]:
+def _members(line: bytes) -> Iterator[Member]:
     """The members of an object and of those in it; none when anything is not as simple as that."""
-    found, path, at = list[_Member](), list[str](), 1
+    found, path, at = list[Member](), list[str](), 1
     while line[:1] == b"{" and (match := _MEMBER.match(line, at)) is not None and len(found) < _MOST_MEMBERS:
         key = match["key"].decode("utf-8", "replace")
         at = match.end()
@@ -61,7 +70,7 @@ def _members(line: bytes) -> Iterator[_Member]:
             path.append(key)
             continue
         kind = match.lastgroup or ""
-        found.append(_Member(".".join((*path, key)), *match.span(kind), match[kind], kind == "text", kind == "word"))
+        found.append(Member(".".join((*path, key)), *match.span(kind), match[kind], kind == "text", kind == "word"))
         between = _BETWEEN.match(line, at)
         ends = between["ends"].count(b"}") if between else 0
         at = between.end() if between else at
@@ -73,7 +82,7 @@ def _members(line: bytes) -> Iterator[_Member]:
         return
 
 
-def _leading(members: list[_Member]) -> dict[Meaning, str]:
+def _leading(members: Sequence[Member]) -> dict[Meaning, str]:
     """The members that are message and logger: of several the first that is asked for."""
     leading: dict[Meaning, tuple[int, str]] = {}
     for member in members:
@@ -83,7 +92,7 @@ def _leading(members: list[_Member]) -> dict[Meaning, str]:
     return {meaning: path for meaning, (_, path) in leading.items()}
 
 
-def _tokens(member: _Member, leading: dict[Meaning, str]) -> tuple[Token, ...] | None:
+def _tokens(member: Member, leading: dict[Meaning, str]) -> tuple[Token, ...] | None:
     """What stands for a value: itself, a run of what it is made of, or None where lines differ in more than that."""
     meaning, _ = MEANINGS.get(member.path, (None, 0))
     if member.is_word or not member.value or meaning is Meaning.LEVEL:
@@ -91,14 +100,18 @@ def _tokens(member: _Member, leading: dict[Meaning, str]) -> tuple[Token, ...] |
     if meaning is Meaning.TRACEBACK:
         return None
     if meaning is Meaning.TIME:
-        return _time(member.value) if member.is_text else _duration(member.value)
+        return _time(member.value) if member.is_text or member.is_bare else _duration(member.value)
     if meaning is not None and leading.get(meaning) == member.path and member.is_text:
         return (Run(RunKind.SOME),)
+    if member.is_bare and not _BARE.fullmatch(member.value):
+        return None
     return (_run(member, meaning),)
 
 
-def _run(member: _Member, meaning: Meaning | None) -> Run:
-    if meaning in _RUNS and (member.is_text or _RUNS[meaning].kind is RunKind.COUNT):
+def _run(member: Member, meaning: Meaning | None) -> Run:
+    if member.is_bare and (meaning not in _RUNS or meaning is Meaning.NOTHING):
+        return Run(RunKind.BARE, _MOST)
+    if meaning in _RUNS and (member.is_text or member.is_bare or _RUNS[meaning].kind is RunKind.COUNT):
         return _RUNS[meaning]
     if not member.is_text:
         return Run(RunKind.NUMBER, _MOST)

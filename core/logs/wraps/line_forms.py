@@ -27,6 +27,7 @@ class RunKind(IntEnum):
     NUMBER = 8  # of JSON
     SHAPE = 9  # fixed: a digit for each 9
     SOME = 10  # TEXT, at least one byte
+    BARE = 11  # NAME without an equals sign
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,6 +118,7 @@ _PATTERNS = {
     RunKind.PLAIN: re.compile(rb'[^"\\\x00-\x20=]++(?![ =])'),
     RunKind.QUOTED: re.compile(rb"(?=" + rb'[^"\\\x00-\x20=]*[ =])' + _TEXT + rb"+"),
     RunKind.NAME: re.compile(rb"[!#-\[\]-~]+"),
+    RunKind.BARE: re.compile(rb"[!#-<>-\[\]-~]++(?!=)"),
     RunKind.HOST: re.compile(rb"[A-Za-z0-9][A-Za-z0-9_.-]*"),
     RunKind.DIGITS: re.compile(rb"[0-9]*"),
     RunKind.SOME: re.compile(_TEXT + rb"+"),

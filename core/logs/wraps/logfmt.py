@@ -4,7 +4,9 @@ import json
 import re
 
 from core.logs.wraps.fields import MEANINGS, Meaning
+from core.logs.wraps.json_forms import Member, cut_members
 from core.logs.wraps.json_objects import as_text
+from core.logs.wraps.line_forms import Cut
 from core.logs.wraps.peeled import Peeled, Wrap, usual
 from core.logs.wraps.records import read_record
 
@@ -35,4 +37,22 @@ def _value(written: str) -> str:
         return written[1:-1]
 
 
-fit = usual(Wrap("logfmt", peel), 0.3)
+_SIMPLE = re.compile(
+    rb'(?P<key>[A-Za-z_@][A-Za-z0-9_.@/-]*)=(?:"(?P<text>[^"\\\x00-\x1f]*)"|(?P<bare>[^\s"\\]*))(?: |$)'
+)
+
+
+def _cut(line: bytes) -> Cut | None:
+    """The tokens of a line whose pairs stand one blank apart, without escapes."""
+    members, at = list[Member](), 0
+    while match := _SIMPLE.match(line, at):
+        kind, key = match.lastgroup or "", match["key"].decode()
+        if key in _FORMS and b" " in match[kind]:
+            return None
+        path = _FORMS.get(key, key)
+        members.append(Member(path, *match.span(kind), match[kind], kind == "text", is_bare=kind == "bare"))
+        at = match.end()
+    return cut_members(line, members) if at == len(line) and not line.endswith(b" ") else None
+
+
+fit = usual(Wrap("logfmt", peel, cut=_cut), 0.3)

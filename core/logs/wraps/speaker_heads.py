@@ -74,7 +74,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The columns of speakers, if there are any."""
     lines = [line for line in lines if not _LABELLED.match(line)]
     heads = [line for line in lines if has_clock(line)]
-    columns = (_fit(heads) if heads else []) or (_fit(lines) if lines else [])
+    columns = (_fit(heads) if heads else []) or (_fit(lines) if len(lines) > len(heads) else [])
     return Wrap("heads", partial(peel_all, columns), continues=_goes_on, goes_on=tells_of_an_error) if columns else None
 
 

@@ -56,6 +56,8 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
             for line in lines
             if (match := head.match(line)) is not None
         ]
+        if len(named) < LEAST * len(lines):
+            continue
         names = frozenset(_that_say_the_same(named))
         named = [one for one in named if one.name in names]
         if len(names) < MIN_NAMES or len(named) < LEAST * len(lines) or not take_turns(named):
@@ -69,6 +71,8 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 def _that_say_the_same(named_lines: Sequence[NamedLine]) -> list[bytes]:
     """Names that come again, and of whose lines most are messages of half of the others too."""
     names = set(names_that_return(named_lines))
+    if len(names) < MIN_NAMES:  # what a line says beside a name is dear to ask for
+        return []
     speakers: dict[bytes, set[bytes]] = defaultdict(set)
     rests = [(one.name, one.rest) for one in named_lines if one.name in names]
     for name, rest in rests:

@@ -1,12 +1,14 @@
 """A log without its layers, as a stream of bytes like those that it is made from."""
 
 import io
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from core.errors import UnreadableLog
 from core.logs.wraps.documents import DocumentPart
+from core.logs.wraps.kept_text import KeptBlocks, KeptText, TextKeeper
 from core.logs.wraps.line_blocks import FAST_BYTES, Blocks
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.sample import SAMPLE_BYTES, Wrapping, find_wrapping
@@ -25,14 +27,14 @@ _MAX_LINE = 1 << 22  # bytes of a line that are held; the rest of a longer one i
 class OpenUnwrapped:
     """Opens a log without its layers; can be pickled when what opens the log can.
 
-    How the log is wrapped is found out once. A text of at most ``room`` bytes that was read to its end is kept: a
-    diagnosis reads a log up to six times, and taking the layers off takes longer than all else that is done with it.
+    How the log is wrapped is found out once. A text that was read to its end is kept if it, or what is left of it when
+    it is packed, has at most ``room`` bytes: taking the layers off takes longer than all else that is done with it.
     """
 
     open: Callable[[], BinaryIO]
     room: int = field(default=0, compare=False)
     known: list[Wrapping] = field(default_factory=list, repr=False, compare=False)
-    _kept: list[tuple[bytes, int, str]] = field(default_factory=list, init=False, repr=False, compare=False)
+    _kept: list[KeptBlocks] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[type["OpenUnwrapped"], tuple[Callable[[], BinaryIO], int, list[Wrapping]]]:
         """Without the kept text: whoever works elsewhere reads it there."""
@@ -41,7 +43,7 @@ class OpenUnwrapped:
     def __call__(self) -> BinaryIO:
         """The log's own stream when it is plain, else one that cannot be sought in; ``UnreadableLog`` as from there."""
         if self._kept:
-            return KeptText(*self._kept[0])
+            return cast("BinaryIO", KeptText(self._kept[0]))
         stream = self.open()
         if not self.known:
             self.known.append(find_wrapping(_sample(stream)))
@@ -49,8 +51,8 @@ class OpenUnwrapped:
         wrapping = self.known[0]
         return cast("BinaryIO", UnwrappedStream(stream, wrapping, self._keep, self.room)) if wrapping else stream
 
-    def _keep(self, text: bytes, taken: int, capped: str) -> None:
-        self._kept[:] = [(text, taken, capped)]
+    def _keep(self, text: KeptBlocks) -> None:
+        self._kept[:] = [text]
 
     def _at_the_start(self, stream: BinaryIO) -> BinaryIO:
         if stream.seekable():
@@ -72,24 +74,20 @@ def _sample(stream: BinaryIO) -> bytes:
     return sample[:whole] if len(sample) >= SAMPLE_BYTES and whole else sample
 
 
-class KeptText(io.BytesIO):
-    """A text that was unwrapped before; taken: bytes of the log that it was made from; capped: as when it was made."""
-
-    def __init__(self, text: bytes, taken: int, capped: str = "") -> None:
-        """Stand at the start of the text."""
-        super().__init__(text)
-        self.taken, self.capped = taken, capped
-
-
 class UnwrappedStream(io.RawIOBase):
     """What was said, from the first line to the last, or to where the log stops being readable."""
 
     def __init__(
-        self, stream: BinaryIO, wrapping: Wrapping, keep: Callable[[bytes, int, str], None] | None = None, room: int = 0
+        self, stream: BinaryIO, wrapping: Wrapping, keep: Callable[[KeptBlocks], None] | None = None, room: int = 0
     ) -> None:
-        """Take the layers off a stream that stands at its start; ``keep``: as ``KeptText`` takes them."""
-        self._keep, self._room = keep, room
-        self._read: list[bytes] = []  # while there is room
+        """Take the layers off a stream that stands at its start.
+
+        Args:
+            keep: is handed the whole text at its end.
+            room: bytes that this may have.
+        """
+        self._keep = keep
+        self._keeper = TextKeeper(room)
         self.taken = 0  # bytes of the log that were read
         self._stream = stream
         self._failure: UnreadableLog | None = None
@@ -136,14 +134,11 @@ class UnwrappedStream(io.RawIOBase):
         """Hand the whole text over at its end, if there was room for all of it."""
         if self._keep is None:
             return
-        self._room -= len(text)
-        if self._room < 0 or self._failure is not None:
-            self._keep, self._read = None, []
-        elif text:
-            self._read.append(text)
-        else:
-            self._keep(b"".join(self._read), self.taken, self.capped)
-            self._keep, self._read = None, []
+        if self._failure is not None or (text and not self._keeper.add(text)):
+            self._keep = None
+        elif not text:
+            self._keep(self._keeper.done(self.taken, self.capped))
+            self._keep = None
 
     def _blocks(self) -> Iterator[bytes]:
         try:
@@ -186,7 +181,8 @@ class _ByAndBy:
         self._blocks: Blocks | None = None
 
     def __call__(self, text: bytes) -> bytes:
-        if self._blocks is None and FAST_BYTES <= self._done < _NEVER:
+        is_loaded = "core.logs.kernel" in sys.modules  # for another file
+        if self._blocks is None and (is_loaded or self._done >= FAST_BYTES) and self._done < _NEVER:
             try:
                 self._blocks = Blocks(self._one_by_one, self._layers)
             except ImportError:  # no numba for this Python or machine: slow, and right all the same

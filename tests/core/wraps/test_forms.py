@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.logs.lines import LABEL_MARK
-from core.logs.wraps import cri, docker, journal, json_lines, kubectl, ranks, tags, unwrap
+from core.logs.wraps import cri, docker, journal, json_lines, kubectl, logfmt, ranks, tags, unwrap
 from core.logs.wraps.line_blocks import FAST_BYTES, Blocks
 from core.logs.wraps.line_forms import Form, Run, RunKind, make_form, match, put_together, tokens_of_line
 from core.logs.wraps.peeled import Wrap
@@ -41,6 +41,27 @@ TEXTS = (
     b"\x1b[31mred\x1b[0m text", b"mark \x1e here", b'ends like one"}', b"\xff\xfe bytes", b"[rank3]: 3: text",
     b"x" * 200,
 )  # fmt: skip
+PAIRS = (
+    b"ts=2026-11-22T04:49:38.177137Z level=info step=31 loss=6.35 fwd_s=0.12 host=gpu17 rank=2 job=a",
+    b"ts=2026-11-22T04:49:39.277137Z level=info step=32 loss=nan fwd_s=1e-3 host=gpu17 rank=2 job=",
+    b'time="2026-11-22T04:49:38Z" level=warning msg="step done" why="it is slow" to=a=b',
+    b'time="2026-11-22T04:49:38Z" level=warning msg="x=1" why="slow" to=\xc3\xa9',
+    b'when=2026-11-22T04:49:38Z at=info msg=done at="b c" local_rank=03 pid=12',
+    b'at="info now" msg=done when=0.5',
+    b"level=info  msg=two",
+    b"level=info msg=end ",
+    b" level=info msg=in",
+    b'level=info msg="with \\n escape" a=b\\c',
+    b"level=info msg=a level=error",
+    b"level=info msg",
+    b"step=3 loss=2",
+    b'level=info msg=a key="Traceback (most recent call last):"',
+    b"level=info msg=a/b pod=x=y node=n-1,2",
+    b"level=info msg=half\x1c ts=1795321630.477",
+    b"level=info msg= rank=-1 ts=12",
+    b"level=30 msg=\x1b[31mred",
+    b"level=info msg=a tail=" + b"k" * 1200,
+)
 DOCKER = b'{"log":"a\\n","stream":"stdout","time":"%s"}' % STAMP
 HEADS: dict[str, tuple[Wrap, tuple[bytes, ...]]] = {
     "cri": (
@@ -80,10 +101,12 @@ HEADS: dict[str, tuple[Wrap, tuple[bytes, ...]]] = {
         (b" 3: ", b"12: [default1]:", b"(W pid=7, ip=10.0.0.3) ", b""),
     ),
     "json": (json_lines.fit(OBJECTS[:1]) or pytest.fail("no JSON"), (b"",)),
+    "logfmt": (logfmt.fit(PAIRS[:1]) or pytest.fail("no logfmt"), (b"",)),
     "docker": (docker.fit([DOCKER]) or pytest.fail("no docker"), (b"",)),
 }  # fmt: skip
 STACKS = (
     ("cri",), ("kubectl",), ("prefix", "kubectl"), ("journal",), ("ranks",), ("json",), ("docker",), ("cri", "json"),
+    ("logfmt",), ("cri", "logfmt"),
     ("tags", "json"), ("kubectl", "ranks"), ("docker", "journal"), ("cri", "journal", "json"),
 )  # fmt: skip
 
@@ -100,7 +123,8 @@ def line_of(stack: tuple[str, ...], heads: list[bytes], text: bytes) -> bytes:
 def logs(draw: st.DrawFn) -> tuple[tuple[str, ...], list[bytes]]:
     """Layers, and lines that are wrapped in them, more or less."""
     stack = draw(st.sampled_from(STACKS))
-    texts = st.sampled_from((*TEXTS, *OBJECTS) if "json" in stack else TEXTS) | st.binary(max_size=8)
+    known = OBJECTS if "json" in stack else PAIRS if "logfmt" in stack else ()
+    texts = st.sampled_from((*TEXTS, *known)) | st.binary(max_size=8)
     heads = st.tuples(*(st.sampled_from(HEADS[name][1]) for name in stack))
     lines = st.builds(lambda some, text: line_of(stack, list(some), text), heads, texts)
     few = draw(st.lists(lines, min_size=1, max_size=6))
@@ -114,6 +138,7 @@ def one_by_one(layers: list[Wrap], lines: list[bytes]) -> bytes:
 @pytest.mark.slow
 @given(log=logs(), cut=st.integers(1, 12))
 @example(log=(("json",), [OBJECTS[0]] * 5), cut=3)
+@example(log=(("logfmt",), [line for line in PAIRS for _ in range(2)] + [*PAIRS]), cut=3)
 @settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_blocks_say_what_the_lines_say_one_by_one(log: tuple[tuple[str, ...], list[bytes]], cut: int) -> None:
     """Whatever stands between lines of known forms: parts, broken ones, what goes on with the line above."""
@@ -157,7 +182,7 @@ def test_fields_that_are_new_in_each_record_are_read_up_to_a_bound(cut: int, mon
 def test_usual_lines_have_a_form(stack: tuple[str, ...]) -> None:
     """None of the hot formats is left to be understood line by line."""
     layers = [HEADS[name][0] for name in stack]
-    text = OBJECTS[0] if stack[-1] == "json" else TEXTS[0]
+    text = {"json": OBJECTS[0], "logfmt": PAIRS[0]}.get(stack[-1], TEXTS[0])
     line = line_of(stack, [HEADS[name][1][0] for name in stack], text)
     tokens = tokens_of_line(line, layers)
 

@@ -18,6 +18,7 @@ from core.logs.file_rows import HEAD, join, refine_seconds
 from core.logs.lines import LABEL_MARK, NO_TIME
 from core.logs.scan import scan_blocks, scan_file, spans
 from core.logs.stream import WHOLE
+from core.logs.wraps.kept_text import KeptText, TextKeeper
 from core.logs.wraps.unwrapped_stream import OpenUnwrapped
 from core.parsed import parse_job
 from tests.support.wrapped_logs import sample, unwrapped, wrapped
@@ -164,7 +165,7 @@ def test_rows_have_the_physical_lines_of_the_log() -> None:
 
 
 def test_a_text_that_was_read_to_its_end_is_not_unwrapped_again() -> None:
-    """As long as there is room; it does not travel with the log, and half of a text is none."""
+    """As long as there is room for it, packed if need be; half of a text is none."""
     opened: list[bool] = []
 
     def stored() -> io.BytesIO:
@@ -173,7 +174,7 @@ def test_a_text_that_was_read_to_its_end_is_not_unwrapped_again() -> None:
 
     with OpenUnwrapped(stored)() as stream:
         text = stream.read()
-    for room, times in ((len(text), 1), (len(text) - 1, 2), (0, 2)):
+    for room, times in ((len(text), 1), (len(text) - 1, 1), (40, 2), (0, 2)):
         log = OpenUnwrapped(stored, room)
         opened.clear()
         with log() as stream:
@@ -183,6 +184,32 @@ def test_a_text_that_was_read_to_its_end_is_not_unwrapped_again() -> None:
             with log() as stream:
                 assert stream.read() == text
         assert len(opened) == times
+
+
+@pytest.mark.parametrize("room", [1 << 20, 4_000], ids=["as it is", "packed"])
+def test_a_kept_text_is_read_from_anywhere(room: int) -> None:
+    """Each of its blocks alone, and over their ends."""
+    blocks = [b"".join(b"step %d loss 2.%d\n" % (step, step % 7) for step in range(at, at + 300)) for at in (0, 7, 900)]
+    text, keeper = b"".join(blocks), TextKeeper(room)
+
+    kept = [keeper.add(block) for block in blocks]
+    stream = KeptText(keeper.done(17, "in part"))
+
+    assert kept == [True] * 3
+    assert (stream.taken, stream.capped) == (17, "in part")
+    assert stream.read() == text
+    for at, size in (
+        (0, 10),
+        (len(blocks[0]) - 3, 9),
+        (len(text) - 4, 9),
+        (len(text), 5),
+        (len(text) + 9, 1),
+        (8, 9_000),
+    ):
+        assert stream.seek(at) == at
+        assert stream.read(size) == text[at : at + size]
+    assert stream.seek(-5, io.SEEK_END) == len(text) - 5
+    assert stream.seek(2, io.SEEK_CUR) == len(text) - 3
 
 
 def test_a_kept_text_is_not_sent_elsewhere() -> None:
