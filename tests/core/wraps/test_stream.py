@@ -1,4 +1,4 @@
-"""The stream: a plain log is the very same one, a wrapped one has a line for each line, however it is read."""
+"""The stream: a plain log is read byte for byte, a wrapped one has a line for each line, however it is read."""
 
 import io
 import pickle
@@ -34,14 +34,14 @@ PIECES = (
 log_like = st.lists(st.sampled_from(PIECES) | st.binary(max_size=5), max_size=40).map(b"".join)
 
 
-def test_a_plain_log_is_its_own_stream() -> None:
+def test_a_plain_log_is_read_as_it_stands() -> None:
     """Byte for byte, and it can be read in spans."""
-    stored = io.BytesIO(b"step 31 loss 2.5\n" * 9)
+    text = b"step 31 loss 2.5\n" * 9
 
-    stream = OpenUnwrapped(lambda: stored)()
-
-    assert stream is stored
-    assert stream.tell() == 0
+    with OpenUnwrapped(partial(io.BytesIO, text))() as stream:
+        assert stream.seekable()
+        assert stream.tell() == 0
+        assert stream.read() == text
 
 
 def test_a_wrapped_log_is_read_from_its_beginning() -> None:
