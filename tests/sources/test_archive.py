@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from core.logs.lines import LABEL_MARK
 from sources.jobs import open_path
 from sources.limits import Limits
 from tests.support.packed_jobs import (
