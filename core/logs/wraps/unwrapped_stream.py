@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _BLOCK_BYTES = 1 << 18
 _NEVER = 1 << 62
 _SUBSTITUTE = b"\x1a"  # SUB of ASCII, "used in the place of a character that has been found to be invalid" (ECMA-48)
-    b"\x1a"  # ASCII's SUB, which "is used in the place of a character that has been found to be invalid" (ECMA-48)
-)
 KEPT_BYTES = 1 << 25  # of all unwrapped texts of a job: an eighth of what its rows may take (FIRSTFAULT_MEMORY)
 _MAX_LINE = 1 << 22  # bytes of a line that are held; the rest of a longer one is handed on piece by piece
 
