@@ -176,7 +176,7 @@ def _grep(
 def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int, words: Sequence[bytes]) -> list[int]:
     """Numbers of the lines of a text that hold all patterns; the first line has the given number."""
     if words:
-        lines = _lines_with(text, words)
+        lines = lines_with(text, words)
         return [number + at for at, line in lines if all(pattern.search(line) for pattern in patterns)]
     if not all(pattern.search(text) for pattern in patterns):
         return []
@@ -185,7 +185,7 @@ def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int, words
     ]
 
 
-def _lines_with(text: bytes, words: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+def lines_with(text: bytes, words: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
     """The lines of a text in which one of some words stands, and the place of each among all.
 
     Of many words those places are looked at where any of them may begin: to look for each alone takes thrice as long.

@@ -130,9 +130,7 @@ def _of_csv(data: bytes, name: str) -> Samples:
         (_key(_called(column, name), JOB), _numbers(frame[column])) for column in frame.columns if column not in taken
     )
     return _grouped(
-        (key, sample)
-        for key, values in numbers
-        for sample in zip(times, values, lines, steps, strict=True)
+        (key, sample) for key, values in numbers for sample in zip(times, values, lines, steps, strict=True)
     )
 
 

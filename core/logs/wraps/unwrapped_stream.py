@@ -33,6 +33,7 @@ class OpenUnwrapped:
 
     How the log is wrapped is found out once. A text of at most ``room`` bytes that was read to its end is kept: a
     diagnosis reads a log up to six times, and taking the layers off takes longer than all else that is done with it.
+    So is a plain log that is no longer than a sample: of ten thousands of those most of the time goes to opening them.
     """
 
     open: Callable[[], BinaryIO]
@@ -50,7 +51,12 @@ class OpenUnwrapped:
             return KeptText(*self._kept[0])
         stream = self.open()
         if not self.known:
-            self.known.append(find_wrapping(_sample(stream)))
+            sample, is_all = _sample(stream)
+            self.known.append(find_wrapping(sample))
+            if is_all and not self.known[0] and len(sample) <= self.room:
+                stream.close()
+                self._keep(sample.replace(LABEL_MARK, _SUBSTITUTE), len(sample), "")
+                return KeptText(*self._kept[0])
             stream = self._at_the_start(stream)
         wrapping = self.known[0]
         if not wrapping:
@@ -68,16 +74,17 @@ class OpenUnwrapped:
         return self.open()
 
 
-def _sample(stream: BinaryIO) -> bytes:
-    """The first bytes, as far as they can be read."""
-    sample = b""
+def _sample(stream: BinaryIO) -> tuple[bytes, bool]:
+    """The first bytes, as far as they can be read, and whether there are no others."""
+    sample, is_all = b"", False
     try:
         while len(sample) < SAMPLE_BYTES and (block := stream.read(SAMPLE_BYTES - len(sample))):
             sample += block
+        is_all = len(sample) < SAMPLE_BYTES
     except UnreadableLog:
         pass  # comes again when it is read
     whole = sample.rfind(b"\n") + 1
-    return sample[:whole] if len(sample) >= SAMPLE_BYTES and whole else sample
+    return sample[:whole] if len(sample) >= SAMPLE_BYTES and whole else sample, is_all
 
 
 class PlainStream(io.RawIOBase):
@@ -123,7 +130,7 @@ class PlainStream(io.RawIOBase):
 
 
 class KeptText(io.BytesIO):
-    """A text that was unwrapped before; taken: bytes of the log that it was made from; capped: as when it was made."""
+    """A text that was read before; taken: bytes of the log that it was made from; capped: as when it was made."""
 
     def __init__(self, text: bytes, taken: int, capped: str = "") -> None:
         """Stand at the start of the text."""

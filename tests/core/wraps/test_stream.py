@@ -44,6 +44,25 @@ def test_a_plain_log_is_read_as_it_stands() -> None:
         assert stream.read() == text
 
 
+@pytest.mark.parametrize(("room", "opened"), [(1 << 10, 1), (9, 3)])
+def test_a_small_plain_log_is_opened_once(room: int, opened: int) -> None:
+    """Of ten thousands of them most of the time went to opening each for each question."""
+    text, streams = b"step 31 loss 2.5\n", list[io.BytesIO]()
+
+    def stored() -> io.BytesIO:
+        streams.append(io.BytesIO(text))
+        return streams[-1]
+
+    log = OpenUnwrapped(stored, room)
+
+    for _ in range(3):
+        with log() as stream:
+            assert stream.read() == text
+            assert stream.seek(5) == 5
+            assert stream.read(2) == b"31"
+    assert len(streams) == opened
+
+
 def test_a_wrapped_log_is_read_from_its_beginning() -> None:
     """Where a line stands is known when those before it were unwrapped."""
     log = wrapped("logs/a.log", CRI % 1)
