@@ -20,6 +20,7 @@ DUMPS = "dumps/"
 METRICS = "metrics/"
 FLOWS = "flows/"
 
+_RARE = 20  # one file in so many has such a size; chosen by hand: logs that differ in digits only are mostly more
 _PACKED = frozenset({".gz", ".zst", ".xz"})
 _ARCHIVES = frozenset({".7z", ".bz2", ".lz4", ".rar", ".tar", ".tbz2", ".tgz", ".txz", ".tzst", ".zip"})
 # checkpoints and arrays, traces and databases, pictures, compiled code
@@ -78,9 +79,8 @@ def assemble(
     readable, unread = _without_binaries(logs)
     if not readable and not dumps:
         raise NoLogs(f"Job {job_id} has no log files under {place}.", " ".join([*problems, *unread]) or _NO_LOGS_HINT)
-    (readable, more_logs), (dumps, more_dumps) = (
-        _at_most(limits.log_files, found, kind) for found, kind in ((readable, "log files"), (dumps, "dumps"))
-    )
+    readable, more_logs = _at_most(_most_logs(readable, limits), readable, "log files")
+    dumps, more_dumps = _at_most(limits.log_files, dumps, "dumps")
     manifest, lies = read_manifest(job_id, next((file for file in visible if file.name == MANIFEST), None), limits)
     return Job(
         manifest=manifest,
@@ -92,12 +92,34 @@ def assemble(
     )
 
 
+def _most_logs(files: Sequence[StoredFile], limits: Limits) -> int:
+    """How many log files are read: of tiny ones fewer, each of which costs what many lines cost.
+
+    Where some are left out, it is half of them at least: few that are missing would be taken for silent ranks.
+    """
+    least = limits.log_file_bytes  # of a packed file, which says more than it has bytes
+    sizes = (max(file.size, least) if PurePosixPath(file.name).suffix in _PACKED else file.size for file in files)
+    most = limits.log_files_at_least + sum(sizes) // least
+    return min(limits.log_files, most if len(files) <= most else min(most, len(files) // 2))
+
+
 def _at_most(most: int, files: list[StoredFile], kind: str) -> tuple[list[StoredFile], list[str]]:
-    """So many of the files, evenly over their names, so that each node is heard; and the sentence."""
+    """So many of the files, and the sentence.
+
+    Evenly over their names, so that each node is heard; up to half of them those of a size that few have: who tells
+    of an error seldom says as much as the others.
+    """
     if len(files) <= most:
         return files, []
-    kept = [files[place * len(files) // most] for place in range(most)]
-    return kept, [f"The job has {len(files):,} {kind}: {most:,} of them were read, evenly over their names."]
+    often = Counter(file.size for file in files)
+    rare = [place for place, file in enumerate(files) if often[file.size] * _RARE <= len(files)]
+    odd = sorted(rare, key=lambda place: (often[files[place].size], place))[: most // 2]
+    even = most - len(odd)
+    kept = sorted({*odd, *(place * len(files) // even for place in range(even))})
+    how = "evenly over their names" + (", and those of rare sizes" if odd else "")
+    return [files[place] for place in kept], [
+        f"The job has {len(files):,} {kind}: {len(kept):,} of them were read, {how}."
+    ]
 
 
 def read_manifest(job_id: str, file: StoredFile | None, limits: Limits) -> tuple[Manifest, tuple[str, ...]]:

@@ -4,7 +4,7 @@ Only code makes claims, from a diagnosis and from known faults. A note is an ord
 stand in it; answers to questions can be made of them the same way.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -61,8 +61,8 @@ class Claims:
     """All claims of an answer, the most telling first.
 
     suspect: the first suspect's node, which a headline has to name; empty without one. knows: whether anything tells
-    why the job failed. peers: ids of claims by healthy peers. names, text: nodes, and all that may be named by whatever
-    is written beside the claims.
+    why the job failed. peers: ids of claims by healthy peers. names: finds the nodes, of thousands of which each is
+    redacted only if somebody asks. text: with them, all that may be named by whatever is written beside the claims.
     """
 
     every: tuple[Claim, ...]
@@ -70,7 +70,7 @@ class Claims:
     suspect: str
     knows: bool
     peers: frozenset[str]
-    names: frozenset[str]
+    names: Callable[[], frozenset[str]]
     text: str
 
     @cached_property

@@ -1,5 +1,6 @@
 """What claims are made of: a diagnosis and known faults, made harmless and redacted, with names for their parts."""
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -18,6 +19,7 @@ MAX_NAMED = 3  # nodes or ranks that a sentence names; of more it tells how many
 MAX_LINE = 240  # characters of a log line; its head and its tail
 NAME = 80  # characters of a node's or a job's name
 _LOOKED_AT = 20_000  # characters of a text, from both ends: a secret may be cut in two only far from what is shown
+_DIGIT = re.compile("[0-9]")
 _VAGUE = ("a program logged ",)  # what the core says of a line that no rule knows: the quote says more
 
 
@@ -78,19 +80,29 @@ class ClaimSource:
 
     def capital(self, text: str) -> str:
         """The text with a capital, unless it begins with the name of a node."""
-        return text if text.split(" ", 1)[0].rstrip(",") in self.node_names else wording.sentence(text)
+        told = wording.sentence(text)
+        return text if told == text or text.split(" ", 1)[0].rstrip(",") in self._plain_nodes else told
 
     def when(self, event: EventEvidence) -> str:
         """After which iteration it came, as ", after iteration 30" or nothing."""
         return f", after iteration {event.iterations[0]:,}" if event.iterations else ""
 
     @cached_property
+    def _plain_nodes(self) -> frozenset[str]:
+        """The nodes that a sentence could be taken to begin with: a name with a digit is no word, cut or redacted."""
+        plain = [node for node in self._nodes if len(node) > NAME or not _DIGIT.search(node)]
+        return frozenset(self.clean(node, NAME) for node in plain)
+
     def node_names(self) -> frozenset[str]:
         """Every node that the diagnosis knows."""
+        return frozenset(self.clean(node, NAME) for node in self._nodes)
+
+    @cached_property
+    def _nodes(self) -> list[str]:
         diagnosis = self.diagnosis
         named = {suspect.node for suspect in diagnosis.nodes} | {bar.node for bar in diagnosis.pictures.nodes}
         named |= {node for event in diagnosis.events for node in event.nodes} | set(diagnosis.coverage.nodes_missing)
-        return frozenset(self.clean(node, NAME) for node in named if node)
+        return sorted(filter(None, named))
 
 
 def claim(

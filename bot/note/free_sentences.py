@@ -102,7 +102,7 @@ class KnownNames:
 
 def kept(sentences: Sequence[str], claims: Claims) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The sentences that name nothing else than the evidence and do not repeat it; why each other one was dropped."""
-    evidence = KnownNames(claims.text, claims.names)
+    evidence = KnownNames(claims.text, claims.names())
     texts: list[str] = []
     dropped: list[str] = []
     for sentence in sentences[:MAX_READING]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.answer.job_lookup import LookResult, found_rows, span
 from core.errors import UnreadableLog
@@ -16,6 +17,8 @@ from core.parsed import Parsed
 MAX_SEARCHED = 4 << 30  # bytes that a search for words reads, some seconds; the answer says when there was more
 _BLOCK = 1 << 22
 _WINDOW = 400_000  # matching lines that are counted
+# Measured on 4 MB: a table of beginnings 17 ms, a word that is looked for 2.2.
+_MANY_WORDS, _BEGINNING, _DIGEST_BITS = 8, 4, 14
 
 
 def search(
@@ -173,7 +176,7 @@ def _grep(
 def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int, words: Sequence[bytes]) -> list[int]:
     """Numbers of the lines of a text that hold all patterns; the first line has the given number."""
     if words:
-        lines = _lines_with(text, words)
+        lines = lines_with(text, words)
         return [number + at for at, line in lines if all(pattern.search(line) for pattern in patterns)]
     if not all(pattern.search(text) for pattern in patterns):
         return []
@@ -182,20 +185,52 @@ def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int, words
     ]
 
 
-def _lines_with(text: bytes, words: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines of a text in which one of some words stands, and the place of each among all."""
-    lower, starts = text.lower(), set[int]()
-    for word in words:
-        at = lower.find(word)
-        while at >= 0:
-            starts.add(text.rfind(b"\n", 0, at) + 1)
-            end = text.find(b"\n", at)
-            at = lower.find(word, end) if end >= 0 else -1
+def lines_with(text: bytes, words: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines of a text in which one of some words stands, and the place of each among all.
+
+    Of many words those places are looked at where any of them may begin: to look for each alone takes thrice as long.
+    """
+    lower = text.lower()
+    many = len(words) >= _MANY_WORDS and min(map(len, words)) >= _BEGINNING
+    starts = _starts_of_any(lower, words) if many else _starts_of_each(lower, words)
     place = last = 0
-    for start in sorted(starts):
+    for start in starts:
         place, last = place + text.count(b"\n", last, start), start
         end = text.find(b"\n", start)
         yield place, text[start : end if end >= 0 else len(text)]
+
+
+def _starts_of_each(lower: bytes, words: Sequence[bytes]) -> Sequence[int]:
+    starts = set[int]()
+    for word in words:
+        at = lower.find(word)
+        while at >= 0:
+            starts.add(lower.rfind(b"\n", 0, at) + 1)
+            end = lower.find(b"\n", at)
+            at = lower.find(word, end) if end >= 0 else -1
+    return sorted(starts)
+
+
+def _starts_of_any(lower: bytes, words: Sequence[bytes]) -> Iterator[int]:
+    """The same, of words of at least four bytes: a table knows a digest of the beginning of each."""
+    begins = np.array([int.from_bytes(word[:_BEGINNING], "little") for word in words], np.uint32)
+    table = np.zeros(1 << _DIGEST_BITS, np.bool_)
+    table[_digests(begins)] = True
+    found = []
+    for shift in range(_BEGINNING):
+        cells = np.frombuffer(lower, "<u4", max(0, len(lower) - shift) // _BEGINNING, min(shift, len(lower)))
+        found.append(np.flatnonzero(table[_digests(cells)]) * _BEGINNING + shift)
+    each, done = tuple(words), 0
+    for at in np.sort(np.concatenate(found)).tolist():
+        if at >= done and lower.startswith(each, at):
+            yield lower.rfind(b"\n", 0, at) + 1
+            end = lower.find(b"\n", at)
+            done = end if end >= 0 else len(lower)
+
+
+def _digests(beginnings: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Knuth's multiplicative hash (The Art of Computer Programming 3, section 6.4): the upper bits of a product."""
+    return (beginnings * np.uint32(2_654_435_769)) >> np.uint32(32 - _DIGEST_BITS)
 
 
 def rows_of_lines(table: EventTable, file: int, lines: Sequence[int]) -> list[int]:

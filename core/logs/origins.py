@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -54,8 +55,9 @@ def find_origins(
     labels = with_local_ranks(labels, of_paths, manifest)
     labels = without_foreign_ranks(with_numbered_processes(voices, labels, of_paths), of_paths, manifest)
     ranks, nodes = tasks_are_ranks(labels, manifest), tasks_are_nodes(labels, manifest)
+    homes = {rank: node for node, own in reversed(tuple(manifest.node_ranks.items())) for rank in own}
     seen = [
-        _combine(path, label, manifest, tasks_are_ranks=ranks, tasks_are_nodes=nodes)
+        _combine(path, label, manifest, homes, tasks_are_ranks=ranks, tasks_are_nodes=nodes)
         for path, label in zip(of_paths, labels, strict=True)
     ]
     seen = seen if manifest.nodes else _called_after_hosts(voices, labels, seen, manifest)
@@ -120,8 +122,15 @@ def _on_the_only_node(
 
 
 def _combine(
-    path: Origin, label: PrefixLabels, manifest: Manifest, *, tasks_are_ranks: bool, tasks_are_nodes: bool
+    path: Origin,
+    label: PrefixLabels,
+    manifest: Manifest,
+    homes: Mapping[int, str],
+    *,
+    tasks_are_ranks: bool,
+    tasks_are_nodes: bool,
 ) -> Origin:
+    """What the path of a file and the label of a line tell together; ``homes``: the node of each rank of job.json."""
     rank, node = label.rank, label.host
     if node and path.node in manifest.nodes and node not in manifest.nodes:
         node = None  # a container's id, or a name that only the machine itself has
@@ -132,9 +141,9 @@ def _combine(
     rank = path.rank if rank is None else rank
     task = label.task if tasks_are_nodes or not tasks_are_ranks else None
     if node is None:
-        node = _of_job(None, task, manifest)
+        node = _of_job(None, task, manifest, homes)
     elif node not in manifest.nodes:  # the machine that collects what a launcher prints for all
-        node = _of_job(rank, task, manifest) or node
+        node = _of_job(rank, task, manifest, homes) or node
     origin = replace(
         path,
         rank=rank,
@@ -147,10 +156,10 @@ def _combine(
     return trains(origin, manifest) if says_who and origin.node else origin
 
 
-def _of_job(rank: int | None, task: int | None, manifest: Manifest) -> str | None:
+def _of_job(rank: int | None, task: int | None, manifest: Manifest, homes: Mapping[int, str]) -> str | None:
     """The node of a rank, else of a task that is one for each node, as job.json tells."""
     if rank is not None:
-        return next((node for node, ranks in manifest.node_ranks.items() if rank in ranks), None)
+        return homes.get(rank)
     return manifest.nodes[task] if task is not None and task < len(manifest.nodes) else None
 
 
@@ -198,7 +207,7 @@ def _by_their_ranks(labels: Sequence[PrefixLabels], seen: list[Origin], manifest
         if label.host and label.host not in manifest.nodes and origin.rank is not None:
             homes[label.host].add(origin.node)
     known = {pod: node for pod, nodes in homes.items() if len(nodes) == 1 for node in nodes if node in manifest.nodes}
-    return [replace(origin, node=known.get(origin.node, origin.node)) for origin in seen]
+    return [replace(origin, node=known[origin.node]) if origin.node in known else origin for origin in seen]
 
 
 def _on_tasks(labels: Sequence[PrefixLabels], seen: list[Origin]) -> list[Origin]:
@@ -294,7 +303,8 @@ def _node_of_rank(seen: Iterable[Origin], manifest: Manifest) -> dict[int, str]:
 
 def _complete(origin: Origin, node_of_rank: Mapping[int, str], manifest: Manifest) -> Origin:
     if origin.rank is not None and origin.node is None:
-        return replace(origin, node=node_of_rank.get(origin.rank))
+        node = node_of_rank.get(origin.rank)
+        return origin if node is None else replace(origin, node=node)
     if origin.rank is None and origin.node and origin.local_rank is not None:
         ranks = sorted(manifest.node_ranks.get(origin.node, ()))
         if origin.local_rank < len(ranks):
@@ -309,7 +319,6 @@ def _place(voice: Voice, label: PrefixLabels, origin: Origin, last_rank: int) ->
     shape = strip(voice.file) + label.unit.partition(b"[")[0].decode("utf-8", "replace")
     if origin.node:
         shape = shape.replace(origin.node, "<node>")
-    run = _UID.sub("_<uid>", re.sub(r"[^/]+(?=/attempt_)", "<run>", shape))
     position = ""
     if origin.program is Program.RANK:
         position = (
@@ -321,4 +330,10 @@ def _place(voice: Voice, label: PrefixLabels, origin: Origin, last_rank: int) ->
             if origin.local_rank == 0
             else "other"
         )
-    return replace(origin, cohort=f"{re.sub(r'[0-9]+', '#', run)}|{position}")
+    return replace(origin, cohort=f"{_without_ids(shape)}|{position}")
+
+
+@lru_cache(maxsize=1 << 10)
+def _without_ids(shape: str) -> str:
+    run = _UID.sub("_<uid>", re.sub(r"[^/]+(?=/attempt_)", "<run>", shape))
+    return re.sub(r"[0-9]+", "#", run)

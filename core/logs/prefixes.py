@@ -114,7 +114,7 @@ def _ranks_of_job(manifest: Manifest) -> int | None:
 def with_local_ranks(labels: Sequence[PrefixLabels], paths: Sequence[Origin], manifest: Manifest) -> list[PrefixLabels]:
     """The same, with the ranks of torchrun's ``--role rank`` as the local ranks that they are."""
     if not _are_local(labels, paths, manifest):
-        return [replace(label, role=None) for label in labels]
+        return [label if label.role is None else replace(label, role=None) for label in labels]
     return [_localized(label) for label in labels]
 
 

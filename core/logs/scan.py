@@ -16,7 +16,7 @@ from core.job import LogFile
 from core.logs.columns import CHUNK_ROWS, Block, Chunk, Columns, Engine
 from core.logs.learn_format import learn
 from core.logs.lines import MAX_SEGMENT, Format, segments, take_apart
-from core.logs.stream import WHOLE, ByteRange, SpanStream, blocks
+from core.logs.stream import BLOCK_BYTES, WHOLE, ByteRange, SpanStream, blocks
 from core.logs.wraps.kept_text import KeptText
 
 SPAN_BYTES = 1 << 26  # read in a fifth of a second: no worker waits long for the last one
@@ -76,8 +76,10 @@ def scan_file(
         keep: what becomes of a chunk when another one follows it.
     """
     stream = SpanStream(file, span)
-    file_format = learn(stream.sample(SAMPLE_BYTES), known_hosts, year)
-    engine, file_blocks = _fitting(engine, blocks(stream, offset=stream.begins))
+    sample = stream.sample(SAMPLE_BYTES)
+    file_format = learn(sample, known_hosts, year)
+    size = BLOCK_BYTES if len(sample) >= SAMPLE_BYTES else len(sample) + 1  # a buffer of blocks costs like a small file
+    engine, file_blocks = _fitting(engine, blocks(stream, size, stream.begins))
     chunks: list[Chunk] = []
     for number, chunk_blocks in enumerate(_chunks(file_blocks)):
         if number:

@@ -126,11 +126,11 @@ def _of_csv(data: bytes, name: str) -> Samples:
     taken = {columns[key] for key in (*_TIME, *_STEP) if key in columns} | {"#"}
     if len(taken) == 1:
         return {}
-    numbers = ((column, _numbers(frame[column])) for column in frame.columns if column not in taken)
+    numbers = (
+        (_key(_called(column, name), JOB), _numbers(frame[column])) for column in frame.columns if column not in taken
+    )
     return _grouped(
-        (_key(_called(column, name), JOB), [*sample])
-        for column, values in numbers
-        for sample in zip(times, values, lines, steps, strict=True)
+        (key, sample) for key, values in numbers for sample in zip(times, values, lines, steps, strict=True)
     )
 
 

@@ -3,12 +3,16 @@
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.answer import job_lookup
 from core.answer import search as searching
-from core.answer.search import matching, search
+from core.answer.search import lines_with, matching, search
 from core.parsed import Parsed, parse_job
 from tests.support.jobs import at, example, job, lines, steps
+
+SAVINGS = (b"saved", b"wrote", b"written", b"stored", b"dumped", b"save_", b"ckpt at", b"snapshot", b"restart")
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +179,18 @@ def test_what_others_say_of_a_node_is_found_where_it_says_nothing() -> None:
 
     assert found.says.startswith("1 line holds “Killed” and names node-1")
     assert search(told, ["Killed"], node="node-0").says == "No line of node-0 holds “Killed”."
+
+
+@given(
+    pieces=st.lists(st.sampled_from((*SAVINGS, b"\n", b"a", b"sav", b"e_", b" ", b"\xff", b"Saved")), max_size=40),
+)
+@settings(deadline=None)
+def test_many_words_are_found_together_as_each_is_alone(pieces: list[bytes]) -> None:
+    """The same lines, whether a table of beginnings is asked or each word is looked for."""
+    text = b"".join(pieces)
+    lines = [(at, line) for at, line in enumerate(text.split(b"\n")) if any(word in line.lower() for word in SAVINGS)]
+
+    assert list(lines_with(text, SAVINGS)) == lines
+    assert list(lines_with(text, SAVINGS[:3])) == [
+        (at, line) for at, line in lines if any(word in line.lower() for word in SAVINGS[:3])
+    ]

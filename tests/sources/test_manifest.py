@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 import pytest
@@ -282,6 +283,43 @@ def test_of_too_many_files_some_are_read_and_the_job_says_so() -> None:
         "The job has 7 dumps: 6 of them were read, evenly over their names.",
     )
     assert assemble("j", logs, place="here", limits=Limits(log_files=12)).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "read"),
+    [
+        ([100] * 12, 12),  # as many as are read in any case
+        ([100] * 100, 22),  # and one for each 1,000 bytes
+        ([100] * 25, 12),  # where some are left out, half of them at least
+        ([1_000] * 100, 100),
+    ],
+)
+def test_of_tiny_files_fewer_are_read(sizes: Sequence[int], read: int) -> None:
+    """Each costs what many lines cost; few that are missing would be taken for ranks that fell silent."""
+    logs = [
+        StoredFile(f"logs/rank_{rank:03}.log", size, "1", lambda: io.BytesIO(b"x")) for rank, size in enumerate(sizes)
+    ]
+    limits = Limits(log_files_at_least=12, log_file_bytes=1_000)
+
+    job = assemble("j", logs, place="here", limits=limits)
+
+    assert len(job.logs) == read
+    assert bool(job.problems) == (read < len(sizes))
+
+
+def test_of_too_many_files_the_odd_ones_are_read() -> None:
+    """The rank that alone tells of an error says more than the others, or less."""
+    sizes = {77: 4_000, 78: 3}
+    logs = [
+        StoredFile(f"logs/rank_{rank:03}.log", sizes.get(rank, 100), "1", lambda: io.BytesIO(b"x"))
+        for rank in range(100)
+    ]
+
+    job = assemble("j", logs, place="here", limits=Limits(log_files=10))
+
+    assert {"logs/rank_077.log", "logs/rank_078.log"} < {file.name for file in job.logs}
+    how = "evenly over their names, and those of rare sizes"
+    assert job.problems == (f"The job has 100 log files: {len(job.logs)} of them were read, {how}.",)
 
 
 def test_names_of_nodes_are_as_long_as_a_machine_can_be_called() -> None:

@@ -18,5 +18,6 @@ There is exactly one line out for each physical line in, so that line numbers st
 
     <stamp> \x1e<fields>\x1e<what was said>
 
-with fields as ``core.logs.label`` has them. A log without a wrapper is the very same stream.
+with fields as ``core.logs.label`` has them. A log without a wrapper is read as it stands, but for the byte ``\x1e``:
+nothing but a wrapper here may write a label.
 """

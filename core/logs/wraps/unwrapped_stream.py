@@ -1,4 +1,8 @@
-"""A log without its layers, as a stream of bytes like those that it is made from."""
+"""A log without its layers, as a stream of bytes like those that it is made from.
+
+A label of ``core.logs.label`` in what is read was written here: the byte that begins one is taken out of all texts,
+those of a plain log too, or a line could say whose it is.
+"""
 
 import io
 import sys
@@ -7,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from core.errors import UnreadableLog
+from core.logs.lines import LABEL_MARK
 from core.logs.wraps.documents import DocumentPart
 from core.logs.wraps.kept_text import KeptBlocks, KeptText, TextKeeper
 from core.logs.wraps.line_blocks import FAST_BYTES, Blocks
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 1 << 18
 _NEVER = 1 << 62
+_SUBSTITUTE = b"\x1a"  # SUB of ASCII, "used in the place of a character that has been found to be invalid" (ECMA-48)
 KEPT_BYTES = 1 << 25  # of all unwrapped texts of a job: an eighth of what its rows may take (FIRSTFAULT_MEMORY)
 _MAX_LINE = 1 << 22  # bytes of a line that are held; the rest of a longer one is handed on piece by piece
 
@@ -29,6 +35,7 @@ class OpenUnwrapped:
 
     How the log is wrapped is found out once. A text that was read to its end is kept if it, or what is left of it when
     it is packed, has at most ``room`` bytes: taking the layers off takes longer than all else that is done with it.
+    So is a plain log that is no longer than a sample: of ten thousands of those most of the time goes to opening them.
     """
 
     open: Callable[[], BinaryIO]
@@ -41,15 +48,23 @@ class OpenUnwrapped:
         return OpenUnwrapped, (self.open, self.room, self.known)
 
     def __call__(self) -> BinaryIO:
-        """The log's own stream when it is plain, else one that cannot be sought in; ``UnreadableLog`` as from there."""
+        """A stream without label marks, which cannot be sought in unless the log is plain; raises as the log's own."""
         if self._kept:
             return cast("BinaryIO", KeptText(self._kept[0]))
         stream = self.open()
         if not self.known:
-            self.known.append(find_wrapping(_sample(stream)))
+            sample, is_all = _sample(stream)
+            self.known.append(find_wrapping(sample))
+            if is_all and not self.known[0] and len(sample) <= self.room:
+                stream.close()
+                text = sample.replace(LABEL_MARK, _SUBSTITUTE)
+                self._keep(KeptBlocks([text], [0, len(text)], packed=False, taken=len(sample), capped=""))
+                return cast("BinaryIO", KeptText(self._kept[0]))
             stream = self._at_the_start(stream)
         wrapping = self.known[0]
-        return cast("BinaryIO", UnwrappedStream(stream, wrapping, self._keep, self.room)) if wrapping else stream
+        if not wrapping:
+            return cast("BinaryIO", PlainStream(stream))
+        return cast("BinaryIO", UnwrappedStream(stream, wrapping, self._keep, self.room))
 
     def _keep(self, text: KeptBlocks) -> None:
         self._kept[:] = [text]
@@ -62,16 +77,59 @@ class OpenUnwrapped:
         return self.open()
 
 
-def _sample(stream: BinaryIO) -> bytes:
-    """The first bytes, as far as they can be read."""
-    sample = b""
+def _sample(stream: BinaryIO) -> tuple[bytes, bool]:
+    """The first bytes, as far as they can be read, and whether there are no others."""
+    sample, is_all = b"", False
     try:
         while len(sample) < SAMPLE_BYTES and (block := stream.read(SAMPLE_BYTES - len(sample))):
             sample += block
+        is_all = len(sample) < SAMPLE_BYTES
     except UnreadableLog:
         pass  # comes again when it is read
     whole = sample.rfind(b"\n") + 1
-    return sample[:whole] if len(sample) >= SAMPLE_BYTES and whole else sample
+    return sample[:whole] if len(sample) >= SAMPLE_BYTES and whole else sample, is_all
+
+
+class PlainStream(io.RawIOBase):
+    """The bytes of a plain log; ASCII's own substitute stands for each that would be the mark of a label."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        """Stand where the log's stream does."""
+        self._stream = stream
+
+    def readable(self) -> bool:
+        """True, as ``io`` asks of a stream that is read."""
+        return True
+
+    def seekable(self) -> bool:
+        """As the log's stream is."""
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Go there; all bytes stand where they do in the log."""
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Where in the log the next byte stands."""
+        return self._stream.tell()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """As the log's stream has it; searched as fast as memory is read, copied only where a mark is found."""
+        return self._stream.read(size).replace(LABEL_MARK, _SUBSTITUTE)
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """As the log's stream has it."""
+        view = memoryview(buffer).cast("B")
+        filled = cast(io.RawIOBase, self._stream).readinto(view) or 0
+        text = bytes(view[:filled])
+        if LABEL_MARK in text:
+            view[:filled] = text.replace(LABEL_MARK, _SUBSTITUTE)
+        return filled
+
+    def close(self) -> None:
+        """Close the log too."""
+        self._stream.close()
+        super().close()
 
 
 class UnwrappedStream(io.RawIOBase):

@@ -1,4 +1,4 @@
-"""The stream: a plain log is the very same one, a wrapped one has a line for each line, however it is read."""
+"""The stream: a plain log is read byte for byte, a wrapped one has a line for each line, however it is read."""
 
 import io
 import pickle
@@ -35,14 +35,33 @@ PIECES = (
 log_like = st.lists(st.sampled_from(PIECES) | st.binary(max_size=5), max_size=40).map(b"".join)
 
 
-def test_a_plain_log_is_its_own_stream() -> None:
+def test_a_plain_log_is_read_as_it_stands() -> None:
     """Byte for byte, and it can be read in spans."""
-    stored = io.BytesIO(b"step 31 loss 2.5\n" * 9)
+    text = b"step 31 loss 2.5\n" * 9
 
-    stream = OpenUnwrapped(lambda: stored)()
+    with OpenUnwrapped(partial(io.BytesIO, text))() as stream:
+        assert stream.seekable()
+        assert stream.tell() == 0
+        assert stream.read() == text
 
-    assert stream is stored
-    assert stream.tell() == 0
+
+@pytest.mark.parametrize(("room", "opened"), [(1 << 10, 1), (9, 3)])
+def test_a_small_plain_log_is_opened_once(room: int, opened: int) -> None:
+    """Of ten thousands of them most of the time went to opening each for each question."""
+    text, streams = b"step 31 loss 2.5\n", list[io.BytesIO]()
+
+    def stored() -> io.BytesIO:
+        streams.append(io.BytesIO(text))
+        return streams[-1]
+
+    log = OpenUnwrapped(stored, room)
+
+    for _ in range(3):
+        with log() as stream:
+            assert stream.read() == text
+            assert stream.seek(5) == 5
+            assert stream.read(2) == b"31"
+    assert len(streams) == opened
 
 
 def test_a_wrapped_log_is_read_from_its_beginning() -> None:
