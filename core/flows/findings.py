@@ -115,11 +115,11 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
     kind = "drift" if stretch.drifts else blame.kind if blame else "slowdown"
     first, last = stretch.first, stretch.last
     levels = f"from {_ms(stretch.usual)} to {_ms(stretch.slow)}"
-    says = (
-        f"Steps {first} to {last} took longer, {levels}"
-        if not stretch.drifts
-        else f"Steps grew {levels} from step {first} on"
-    )
+    says = f"Steps {first} to {last} took longer, {levels}"
+    if stretch.drifts:
+        says = f"Steps grew {levels} from step {first} on"
+    elif not first:  # it is not known what was before
+        says = f"The first {last + 1} steps took {_ms(stretch.slow)}, those after them {_ms(stretch.usual)}"
     return FlowFinding(
         kind,
         blame.subject if blame else None,
