@@ -12,7 +12,7 @@ from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
 from core.flows.record_grain import find_grain
-from core.flows.stretches import Stretch, find_stretch, slow_steps
+from core.flows.stretches import Stretch, find_stretch, slow_steps, without_pauses
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
@@ -58,13 +58,16 @@ def find_findings(
             f"records last up to {_ms(grain.blur)}, too long beside steps of {_ms(timeline.period)} to see who was late"
         )
         skipped.append(("subjects", reason))
-    stretch = find_stretch(durations)
-    found = [_stretch(localizer, timeline, durations, stretch)] if stretch is not None else []
-    if localizer is not None and stretch is None:
-        found = _slight(localizer, timeline, durations)
-    if localizer is not None and not any(finding.subject or finding.kind == "drift" for finding in found):
-        found += _hidden(localizer, timeline, durations)
     stored = _stored(connections, topology, job, timeline)
+    unpaused = without_pauses(durations, stored > STORED)
+    stretch = find_stretch(unpaused)
+    found = [_stretch(localizer, timeline, unpaused, stretch)] if stretch is not None else []
+    if localizer is not None and stretch is None:
+        found = _slight(localizer, timeline, unpaused)
+    vague = all(finding.subject is None or finding.kind == "slow_group" for finding in found)
+    if localizer is not None and vague and not any(finding.kind == "drift" for finding in found):
+        hidden = _hidden(localizer, timeline, unpaused)
+        found = [finding for finding in found if not (hidden and finding.kind == "slow_group")] + hidden
     for slow in slow_steps(durations, stretch, stored > STORED):
         if stretch is None or durations[slow.step] > stretch.slow:  # what is slower for long says more
             step = _slow_step(localizer, timeline, durations, slow.step, slow.usual, stored)
@@ -85,15 +88,17 @@ def _slight(localizer: Localizer, timeline: Timeline, durations: Floats) -> list
 
 
 def _hidden(localizer: Localizer, timeline: Timeline, durations: Floats) -> list[FlowFinding]:
-    """A slow link that the lengths of steps do not show, for they are noisy, or changed by others."""
-    found = localizer.slow_link()
+    """A slow link or accelerator that the lengths of steps do not show, for they are noisy, or changed by others."""
+    link = localizer.slow_link()
+    found = link or localizer.slow_worker()
     if found is None:
         return []
     (first, last), blame = found
     inside = np.zeros(len(durations), bool)
     inside[first : last + 1] = True
     slow, usual = float(np.median(durations[inside])), float(np.median(durations[~inside]))
-    says = f"A link was slow in steps {first} to {last}, which took {_ms(slow)}, and all others {_ms(usual)}"
+    what = f"{'A link was slow' if link else 'An accelerator was slow'} in steps {first} to {last}"
+    says = f"{what}, which took {_ms(slow)}, and all others {_ms(usual)}"
     return [
         FlowFinding(
             blame.kind, blame.subject, (first, last), int(timeline.start[first]), int(timeline.end[last]),

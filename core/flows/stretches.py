@@ -43,6 +43,24 @@ class Stretch:
     slow: float
 
 
+def without_pauses(durations: Floats, wrote: NDArray[np.bool_]) -> Floats:
+    """Durations in which steps that wrote to storage and took longer for it are as long as those around them.
+
+    A few pauses of half a minute outweigh all that a slow switch does to other steps. Where most steps write, nothing
+    is changed: that is no pause.
+    """
+    others = np.flatnonzero(~wrote)
+    if not wrote.any() or len(others) <= len(durations) / 2:
+        return durations
+    kept = durations.copy()
+    for step in np.flatnonzero(wrote).tolist():
+        near = others[np.argsort(np.abs(others - step), kind="stable")[: 2 * SHORTEST]]
+        usual = float(np.median(durations[near]))
+        if durations[step] > PAUSED * usual:
+            kept[step] = usual
+    return kept
+
+
 def find_stretch(durations: Floats, *, slower: float = SLOWER) -> Stretch | None:
     """The stretch of steps that are slower than those around it, or get slower; None where there is none.
 
@@ -69,16 +87,18 @@ def find_stretch(durations: Floats, *, slower: float = SLOWER) -> Stretch | None
     return Stretch(first, last, False, usual, slow) if slow > (1 + slower) * usual else None  # noqa: FBT003 a field
 
 
-def find_rise(values: Floats, *, saved: float) -> tuple[int, int] | None:
-    """The first and the last place of the stretch on a higher level than the rest; None where there is none.
+def find_level(values: Floats) -> tuple[tuple[int, int] | None, float]:
+    """The stretch on a higher level than the rest, first and last place, and the part of the L1 cost that it saves."""
+    found, cost = _shift(values)
+    alone = _cost(values)
+    return (found, 1 - cost / alone) if found is not None and alone else (None, 0.0)
 
-    Args:
-        saved: of the L1 cost, that the two levels save.
-    """
-    if len(values) < 2 * SHORTEST:
-        return None
-    places, cost = _shift(values)
-    return places if cost < (1 - saved) * _cost(values) else None
+
+def find_drift(values: Floats) -> tuple[int | None, float]:
+    """Where a level turns into a line that rises to the end, and the part of the L1 cost that this saves."""
+    found, cost = _drift(values)
+    alone = _cost(values)
+    return (found, 1 - cost / alone) if found is not None and alone else (None, 0.0)
 
 
 @dataclass(frozen=True)
