@@ -26,6 +26,7 @@ OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
 # Of a step that is slow only with a name: so much of it, and of that the next one has this part at most. Stalls of a
 # quarter of a step had .61 and more, and .38 at most; a noisy step of d06 .58 and .5 (docs/LOG.md)
 CLEARLY, NEXT = 0.6, 0.4
+ONE_ALONE = 0.125  # the same for a step within the spread of its neighbours (core/flows/stretches.py)
 ALONE = 0.1  # the same for a slight stretch: an accelerator that made steps longer by .07 had .05 (docs/LOG.md)
 
 
@@ -71,7 +72,7 @@ def find_findings(
     for slow in slow_steps(durations, stretch, stored > STORED):
         if stretch is None or durations[slow.step] > stretch.slow:  # what is slower for long says more
             step = _slow_step(localizer, timeline, durations, slow.step, slow.usual, stored)
-            found += [step] if slow.plain or _is_clear(step) else []
+            found += [step] if slow.plain or _is_clear(step, ONE_ALONE if slow.noisy else NEXT) else []
     silence = find_silence(connections, topology, job, groups, timeline, last)
     if isinstance(silence, str):
         skipped.append(("hang", silence))

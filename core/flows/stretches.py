@@ -25,6 +25,9 @@ SLOW, DEVIATIONS = 1.3, 6.0  # times their median, and their absolute deviations
 # step were missed; of what is below 1.2 nearly as much was noise as was slow by the trainers' clocks. Where steps
 # differ much by themselves, stalls of nearly half of a step were 4 deviations away, and noise of 1.37 (docs/LOG.md)
 SLIGHTLY, LONG, HARDLY = 1.2, 1.4, 3.0
+# The same however much steps differ by themselves, where nobody else comes near: in 450 jobs such steps were four
+# stalls and three others that were as slow by the trainers' clocks (docs/LOG.md)
+QUARTER = 1.25
 
 
 @dataclass(frozen=True)
@@ -109,11 +112,13 @@ class SlowStep:
         step: its index.
         usual: median of its neighbours, in the unit of the series.
         plain: it counts whoever made it slow; else only where somebody is named.
+        noisy: it is within the spread of its neighbours, so it counts only where nobody else comes near.
     """
 
     step: int
     usual: float
     plain: bool
+    noisy: bool = False
 
 
 def slow_steps(durations: Floats, stretch: Stretch | None, wrote: NDArray[np.bool_] | None = None) -> list[SlowStep]:
@@ -137,8 +142,10 @@ def slow_steps(durations: Floats, stretch: Stretch | None, wrote: NDArray[np.boo
         times = durations[step] / middle
         apart = (durations[step] - middle) / spread if spread else np.inf
         paused = wrote is not None and bool(wrote[step]) and times > PAUSED and apart > PAUSE_DEVIATIONS
-        if paused or (times > SLIGHTLY and apart > DEVIATIONS) or (times > LONG and apart > HARDLY):
-            found.append(SlowStep(step, middle, bool(paused or (times > SLOW and apart > DEVIATIONS))))
+        usually = paused or (times > SLIGHTLY and apart > DEVIATIONS) or (times > LONG and apart > HARDLY)
+        if usually or times > QUARTER:
+            plain = bool(paused or (times > SLOW and apart > DEVIATIONS))
+            found.append(SlowStep(step, middle, plain, noisy=not usually))
     return found
 
 
