@@ -38,10 +38,11 @@ HALF_SHARE, HALF_APART = 0.05, 5.0
 # The same for the time that transfers to a NIC lasted: .51 to 1.17 and 7 times the next in 13 of 31 slow links, and of
 # 70 other slow stretches .06 at most where it stood out (docs/LOG.md)
 RECEIPT_SHARE, RECEIPT_APART = 0.4, 5.0
-QUEUE_US = (
-    2_000  # before a NIC, where 2.5 times the next is enough: 4 ms at a slow link, others .6 at most (docs/LOG.md)
-)
+QUEUE_US = 2_000  # before a NIC, where 2.5 times the next is enough: 4 ms at a slow link, others .6 (docs/LOG.md)
 LONGEST_APART = 5.0  # the same for the longest silence of a step, where experts' calls hide the sum (docs/LOG.md)
+# The same in a step that is within the spread of its neighbours: 9 to 40 in four stalls of those; sums of work, which
+# are nobody else's by chance, were noise twice (docs/LOG.md)
+STALL_APART = 8.0
 # Of what a step took longer, that a NIC of a ring began to send later by, and times the next: stalls of FSDP had .8 and
 # more, and nobody else entered late, where batches of very different length hid them in the sum of work (docs/LOG.md)
 ENTRY_SHARE, ENTRY_APART = 0.6, 5.0
@@ -159,6 +160,13 @@ class Localizer:
         found = max(filter(None, [worker, late]), key=lambda blame: blame.rise, default=None)
         return found or self._slow_pair(inside, outside, RECEIPT_SHARE * more)
 
+    def stall(self, step: Bools, least: float) -> Attribution | None:
+        """Who did nothing for long in a step, by one silence that no other had; None where nobody is alone in it."""
+        if self._work is None:
+            return None
+        says = "worked longer without a word"
+        return self._nic("slow_compute", says, self._silences, (step, ~step), least, STALL_APART)
+
     def slow_link(self) -> tuple[tuple[int, int], Attribution] | None:
         """Steps, first and last, in which a link was slow by its own signs alone; None where none stands out.
 
@@ -189,11 +197,9 @@ class Localizer:
         if self._work is None or (coarse and self._groups.of("ep")):
             return None
         found = find_hidden_work(self._work, self._homes, self._timeline.period)
-        if found is None:
-            return None
-        nics = [self._connections.addresses[nic] for nic in self._nics[found.server]]
-        subject = self._subject(nics)
-        if subject is None:
+        nics = [self._connections.addresses[nic] for nic in self._nics[found.server]] if found else []
+        subject = self._subject(nics) if nics else None
+        if found is None or subject is None:
             return None
         guilty = tuple(place for place, (nic, *_) in enumerate(self._work.things) if self._homes[nic] == found.server)
         series = FlowSeries(self._called(self._work), self._work.values, guilty)

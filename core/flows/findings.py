@@ -12,7 +12,7 @@ from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
 from core.flows.record_grain import find_grain
-from core.flows.stretches import Stretch, find_stretch, slow_steps, without_pauses
+from core.flows.stretches import SlowStep, Stretch, find_stretch, slow_steps, without_pauses
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
@@ -26,7 +26,6 @@ OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
 # Of a step that is slow only with a name: so much of it, and of that the next one has this part at most. Stalls of a
 # quarter of a step had .61 and more, and .38 at most; a noisy step of d06 .58 and .5 (docs/LOG.md)
 CLEARLY, NEXT = 0.6, 0.4
-ONE_ALONE = 0.125  # the same for a step within the spread of its neighbours (core/flows/stretches.py)
 ALONE = 0.1  # the same for a slight stretch: an accelerator that made steps longer by .07 had .05 (docs/LOG.md)
 
 
@@ -71,8 +70,8 @@ def find_findings(
         found = [finding for finding in found if not (hidden and finding.kind == "slow_group")] + hidden
     for slow in slow_steps(durations, stretch, stored > STORED):
         if stretch is None or durations[slow.step] > stretch.slow:  # what is slower for long says more
-            step = _slow_step(localizer, timeline, durations, slow.step, slow.usual, stored)
-            found += [step] if slow.plain or _is_clear(step, ONE_ALONE if slow.noisy else NEXT) else []
+            step = _slow_step(localizer, timeline, durations, slow, stored)
+            found += [step] if slow.plain or _is_clear(step) else []
     silence = find_silence(connections, topology, job, groups, timeline, last)
     if isinstance(silence, str):
         skipped.append(("hang", silence))
@@ -140,8 +139,9 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
 
 
 def _slow_step(
-    localizer: Localizer | None, timeline: Timeline, durations: Floats, step: int, usual: float, stored: Ints
+    localizer: Localizer | None, timeline: Timeline, durations: Floats, slow: SlowStep, stored: Ints
 ) -> FlowFinding:
+    step, usual = slow.step, slow.usual
     more = float(durations[step]) - usual
     start, end = int(timeline.start[step]), int(timeline.end[step])
     numbers = {"usual_ms": usual / 1e3, "slow_ms": float(durations[step]) / 1e3}
@@ -160,7 +160,11 @@ def _slow_step(
             numbers | {"stored_mb": megabytes},
         )
     inside = np.arange(len(durations)) == step
-    blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP) if localizer and step else None
+    blame = None
+    if localizer and step and slow.noisy:
+        blame = localizer.stall(inside, CLEARLY * more)
+    elif localizer and step:
+        blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP)
     return FlowFinding(
         "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
         f"{says}; {_because(blame)}.", numbers | _numbers(blame), blame.series if blame else None,
