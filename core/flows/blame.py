@@ -14,14 +14,17 @@ from core.flows.answer import FlowSeries, NamedGroup, Subject
 from core.flows.connections import Bools, Connections
 from core.flows.exchange_work import exchange_work
 from core.flows.groups import Groups
+from core.flows.hidden_work import find_hidden_work, stretch_above
 from core.flows.jobs import Floats, JobFlows
 from core.flows.own_work import calls_are_seen, own_work
 from core.flows.receipts import long_receipts, long_sendings, queued_before
-from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, rises
+from core.flows.record_grain import find_grain
+from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, moved, rises, without
 from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
-from core.flows.stretches import SHORTEST, find_rise
+from core.flows.stretches import SHORTEST
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
+from core.flows.transfers import MESSAGE_US
 
 LINK_US = 250  # microseconds of a queue: healthy links moved by 9 at most, slow ones by 815 at least (docs/LOG.md);
 LINK_TIMES = 5.0  # and times that of a healthy link
@@ -35,10 +38,11 @@ HALF_SHARE, HALF_APART = 0.05, 5.0
 # The same for the time that transfers to a NIC lasted: .51 to 1.17 and 7 times the next in 13 of 31 slow links, and of
 # 70 other slow stretches .06 at most where it stood out (docs/LOG.md)
 RECEIPT_SHARE, RECEIPT_APART = 0.4, 5.0
-QUEUE_US = (
-    2_000  # before a NIC, where 2.5 times the next is enough: 4 ms at a slow link, others .6 at most (docs/LOG.md)
-)
+QUEUE_US = 2_000  # before a NIC, where 2.5 times the next is enough: 4 ms at a slow link, others .6 (docs/LOG.md)
 LONGEST_APART = 5.0  # the same for the longest silence of a step, where experts' calls hide the sum (docs/LOG.md)
+# The same in a step that is within the spread of its neighbours: 9 to 40 in four stalls of those; sums of work, which
+# are nobody else's by chance, were noise twice (docs/LOG.md)
+STALL_APART = 8.0
 # Of what a step took longer, that a NIC of a ring began to send later by, and times the next: stalls of FSDP had .8 and
 # more, and nobody else entered late, where batches of very different length hid them in the sum of work (docs/LOG.md)
 ENTRY_SHARE, ENTRY_APART = 0.6, 5.0
@@ -51,9 +55,7 @@ ALWAYS = 0.75
 # Or nearly all slow steps are above nearly all others: a slow link that some steps ask more of has two levels of its
 # own, one of .035 and one of .17 s where it was .001 before (docs/LOG.md)
 NEARLY_ALL, NEARLY_NONE = 0.1, 0.95
-# Of a link that is slow by its own signs: of the L1 cost of its series that two levels save, and its rise in parts of a
-# step. Six that steps hid saved .48 to .89, and of 300 other jobs none .35 but from the first steps on (docs/LOG.md)
-HIDDEN_SAVED, HIDDEN = 0.35, 0.02
+HIDDEN = 0.02  # of a step, the rise of a link that is slow by its own signs (docs/LOG.md)
 SEEN = 0.5  # of the steps, in which a thing was seen: of two halves the smaller one tells nothing
 NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
 
@@ -117,11 +119,11 @@ class Localizer:
     def _work(self) -> FlowSign | None:
         """Own work of each NIC, where receivers are seen to call."""
         seen = calls_are_seen(self._connections, self._job, self._timeline)
-        return own_work(self._connections, self._job, self._timeline) if seen else None
+        return own_work(self._connections, self._topology, self._job, self._timeline) if seen else None
 
     @cached_property
     def _silences(self) -> FlowSign:
-        return own_work(self._connections, self._job, self._timeline, longest=True)
+        return own_work(self._connections, self._topology, self._job, self._timeline, longest=True)
 
     @cached_property
     def _stages(self) -> FlowSign:
@@ -155,7 +157,15 @@ class Localizer:
         if slow is not None:
             return slow
         worker = self._worker(inside, outside, more, own_share * more)
-        return max(filter(None, [worker, late]), key=lambda blame: blame.rise, default=None)
+        found = max(filter(None, [worker, late]), key=lambda blame: blame.rise, default=None)
+        return found or self._slow_pair(inside, outside, RECEIPT_SHARE * more)
+
+    def stall(self, step: Bools, least: float) -> Attribution | None:
+        """Who did nothing for long in a step, by one silence that no other had; None where nobody is alone in it."""
+        if self._work is None:
+            return None
+        says = "worked longer without a word"
+        return self._nic("slow_compute", says, self._silences, (step, ~step), least, STALL_APART)
 
     def slow_link(self) -> tuple[tuple[int, int], Attribution] | None:
         """Steps, first and last, in which a link was slow by its own signs alone; None where none stands out.
@@ -165,7 +175,7 @@ class Localizer:
         """
         least = HIDDEN * self._timeline.period
         for sign in (self._answers, self._sendings):
-            steps = _stretch_of(sign)
+            steps = stretch_above(sign)
             if steps is None or steps[0] < SHORTEST:
                 continue
             inside = np.zeros(len(self._timeline), bool)
@@ -178,6 +188,26 @@ class Localizer:
                 return steps, went
         return None
 
+    def slow_worker(self) -> tuple[tuple[int, int], Attribution] | None:
+        """Steps, first and last, in which one server worked longer, by its work alone; None where none stands out.
+
+        Of experts whose exchanges run together in coarse records the other one may seem to work longer.
+        """
+        coarse = find_grain(self._connections, self._job.heavy).blur > 2 * MESSAGE_US
+        if self._work is None or (coarse and self._groups.of("ep")):
+            return None
+        found = find_hidden_work(self._work, self._homes, self._timeline.period)
+        nics = [self._connections.addresses[nic] for nic in self._nics[found.server]] if found else []
+        subject = self._subject(nics) if nics else None
+        if found is None or subject is None:
+            return None
+        guilty = tuple(place for place, (nic, *_) in enumerate(self._work.things) if self._homes[nic] == found.server)
+        series = FlowSeries(self._called(self._work), self._work.values, guilty)
+        kind = "drift" if found.grows else "slow_compute"
+        says = f"{subject.nic or found.server} took longer for its own work"
+        blame = Attribution(kind, subject, found.rise, found.before, found.other, says, series)
+        return (found.first, found.last), blame
+
     def _late(self, inside: Bools, outside: Bools, more: float) -> Attribution | None:
         """Whose link is slow: its acknowledgements are late by much of the step's lateness, or by far the most."""
         when = inside, outside
@@ -185,7 +215,7 @@ class Localizer:
         if late is not None and inside.sum() > 1:
             empty = self._without_queue(late, inside)
             if empty:
-                waited = _without(self._answers, empty)
+                waited = without(self._answers, empty)
                 late = self._nic("slow_nic", "acknowledged later", waited, when, CLEAR_SHARE * more)
                 if late is None:
                     return self._nic("slow_nic", "sent its data slower", self._sendings, when, RECEIPT_SHARE * more)
@@ -222,6 +252,14 @@ class Localizer:
         highest = int(np.argmax(rises(self._receipts, *when)[0]))
         receiver = self._connections.addresses[self._receipts.things[highest][0]]
         return went if self._queue(receiver, inside) <= LINK_US else None
+
+    def _slow_pair(self, inside: Bools, outside: Bools, least: float) -> Attribution | None:
+        """The group of which all had their data come in slower, where the records do not tell before whom it waits."""
+        if inside.sum() < 2:
+            return None
+        when = inside, outside
+        came = self._nic("slow_nic", "had its data come in slower", self._receipts, when, least, RECEIPT_APART)
+        return came if came is not None and came.kind == "slow_group" else None
 
     def _queue(self, nic: str | None, inside: Bools) -> float:
         """Microseconds that data waits before a NIC; 0 where it is none."""
@@ -284,8 +322,8 @@ class Localizer:
 
         A queue moves the middles of records either way: what came at once before it comes evenly behind it.
         """
-        moved = _moved(self._links, outside)
-        rise, before, noise = rises(moved, inside, outside)
+        apart = moved(self._links, outside)
+        rise, before, noise = rises(apart, inside, outside)
         slow = {link for link, value in zip(self._links.things, rise.tolist(), strict=True) if value > LINK_US}
         healthy = max(
             [0.0, *(value for link, value in zip(self._links.things, rise.tolist(), strict=True) if link not in slow)]
@@ -303,7 +341,7 @@ class Localizer:
         says = f"on the links of {worst} the same bytes were seen {how} at the far end"
         if rise[highest] < NOISE * noise[highest]:
             return None
-        if not _always(moved.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
+        if not _always(apart.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
             return None
         names = tuple(" to ".join(self._connections.switches[end] for end in link) for link in self._links.things)
         series = FlowSeries(names, self._links.values, tuple(map(self._links.things.index, sorted(slow))))
@@ -349,31 +387,6 @@ class Localizer:
             return Subject(server=servers.pop())
         most = [of for of in groups if len(nics) > len(of.nics) / 2 and set(of.nics) != set(places)]
         return Subject(group=most[0].id) if most else None
-
-
-def _stretch_of(sign: FlowSign) -> tuple[int, int] | None:
-    """The steps in which the thing that is above all others by most is on a higher level; None where there is none."""
-    if len(sign.things) < 2:
-        return None
-    values = np.where(np.isfinite(sign.values), sign.values, 0.0)
-    second, first = np.sort(values, axis=1)[:, -2:].T
-    above = np.bincount(values.argmax(axis=1), first - second)
-    return find_rise(values[:, int(above.argmax())], saved=HIDDEN_SAVED)
-
-
-def _without(sign: FlowSign, nics: set[int]) -> FlowSign:
-    """A sign of NICs without some of them."""
-    kept = [place for place, (nic, *_) in enumerate(sign.things) if nic not in nics]
-    return FlowSign(tuple(sign.things[place] for place in kept), sign.values[:, kept])
-
-
-def _moved(sign: FlowSign, outside: Bools) -> FlowSign:
-    """How far each value is from the usual one of its thing; where nothing was usual, NaN."""
-    usual = [
-        float(np.median(seen)) if len(seen := column[np.isfinite(column)]) else np.nan
-        for column in sign.values[outside].T
-    ]
-    return FlowSign(sign.things, np.abs(sign.values - np.array(usual)))
 
 
 def _always(values: Floats, inside: Bools, outside: Bools, middle: float) -> bool:

@@ -12,7 +12,7 @@ from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
 from core.flows.record_grain import find_grain
-from core.flows.stretches import Stretch, find_stretch, slow_steps
+from core.flows.stretches import SlowStep, Stretch, find_stretch, slow_steps, without_pauses
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
@@ -58,16 +58,19 @@ def find_findings(
             f"records last up to {_ms(grain.blur)}, too long beside steps of {_ms(timeline.period)} to see who was late"
         )
         skipped.append(("subjects", reason))
-    stretch = find_stretch(durations)
-    found = [_stretch(localizer, timeline, durations, stretch)] if stretch is not None else []
-    if localizer is not None and stretch is None:
-        found = _slight(localizer, timeline, durations)
-    if localizer is not None and not any(finding.subject or finding.kind == "drift" for finding in found):
-        found += _hidden(localizer, timeline, durations)
     stored = _stored(connections, topology, job, timeline)
+    unpaused = without_pauses(durations, stored > STORED)
+    stretch = find_stretch(unpaused)
+    found = [_stretch(localizer, timeline, unpaused, stretch)] if stretch is not None else []
+    if localizer is not None and stretch is None:
+        found = _slight(localizer, timeline, unpaused)
+    vague = all(finding.subject is None or finding.kind == "slow_group" for finding in found)
+    if localizer is not None and vague and not any(finding.kind == "drift" for finding in found):
+        hidden = _hidden(localizer, timeline, unpaused)
+        found = [finding for finding in found if not (hidden and finding.kind == "slow_group")] + hidden
     for slow in slow_steps(durations, stretch, stored > STORED):
         if stretch is None or durations[slow.step] > stretch.slow:  # what is slower for long says more
-            step = _slow_step(localizer, timeline, durations, slow.step, slow.usual, stored)
+            step = _slow_step(localizer, timeline, durations, slow, stored)
             found += [step] if slow.plain or _is_clear(step) else []
     silence = find_silence(connections, topology, job, groups, timeline, last)
     if isinstance(silence, str):
@@ -85,15 +88,17 @@ def _slight(localizer: Localizer, timeline: Timeline, durations: Floats) -> list
 
 
 def _hidden(localizer: Localizer, timeline: Timeline, durations: Floats) -> list[FlowFinding]:
-    """A slow link that the lengths of steps do not show, for they are noisy, or changed by others."""
-    found = localizer.slow_link()
+    """A slow link or accelerator that the lengths of steps do not show, for they are noisy, or changed by others."""
+    link = localizer.slow_link()
+    found = link or localizer.slow_worker()
     if found is None:
         return []
     (first, last), blame = found
     inside = np.zeros(len(durations), bool)
     inside[first : last + 1] = True
     slow, usual = float(np.median(durations[inside])), float(np.median(durations[~inside]))
-    says = f"A link was slow in steps {first} to {last}, which took {_ms(slow)}, and all others {_ms(usual)}"
+    what = f"{'A link was slow' if link else 'An accelerator was slow'} in steps {first} to {last}"
+    says = f"{what}, which took {_ms(slow)}, and all others {_ms(usual)}"
     return [
         FlowFinding(
             blame.kind, blame.subject, (first, last), int(timeline.start[first]), int(timeline.end[last]),
@@ -115,11 +120,11 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
     kind = "drift" if stretch.drifts else blame.kind if blame else "slowdown"
     first, last = stretch.first, stretch.last
     levels = f"from {_ms(stretch.usual)} to {_ms(stretch.slow)}"
-    says = (
-        f"Steps {first} to {last} took longer, {levels}"
-        if not stretch.drifts
-        else f"Steps grew {levels} from step {first} on"
-    )
+    says = f"Steps {first} to {last} took longer, {levels}"
+    if stretch.drifts:
+        says = f"Steps grew {levels} from step {first} on"
+    elif not first:  # it is not known what was before
+        says = f"The first {last + 1} steps took {_ms(stretch.slow)}, those after them {_ms(stretch.usual)}"
     return FlowFinding(
         kind,
         blame.subject if blame else None,
@@ -134,8 +139,9 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
 
 
 def _slow_step(
-    localizer: Localizer | None, timeline: Timeline, durations: Floats, step: int, usual: float, stored: Ints
+    localizer: Localizer | None, timeline: Timeline, durations: Floats, slow: SlowStep, stored: Ints
 ) -> FlowFinding:
+    step, usual = slow.step, slow.usual
     more = float(durations[step]) - usual
     start, end = int(timeline.start[step]), int(timeline.end[step])
     numbers = {"usual_ms": usual / 1e3, "slow_ms": float(durations[step]) / 1e3}
@@ -154,7 +160,11 @@ def _slow_step(
             numbers | {"stored_mb": megabytes},
         )
     inside = np.arange(len(durations)) == step
-    blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP) if localizer and step else None
+    blame = None
+    if localizer and step and slow.noisy:
+        blame = localizer.stall(inside, CLEARLY * more)
+    elif localizer and step:
+        blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP)
     return FlowFinding(
         "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
         f"{says}; {_because(blame)}.", numbers | _numbers(blame), blame.series if blame else None,

@@ -17,6 +17,9 @@ from core.flows.record_grain import find_grain
 from core.flows.transfers import MESSAGE_US, SILENCE_US, Transfers, together, transfers_of, uniform
 
 ONE_WAY = 0.3  # of one direction in the other: below it is a ring (docs/how-to/flows.md)
+# The same of a ring that scatters one way and gathers the other: .5 where it sends twice as much. What stages, experts
+# and tied embeddings send comes back: .979 and more of 1,700 connections (docs/LOG.md)
+UNEVEN = 0.8
 ALIKE, TOLERANCE = (
     0.9,
     0.1,
@@ -43,6 +46,9 @@ SEVERAL = 2.5  # transfers a step in a job without rings: two are a bucket's red
 # The same of stages with several chunks of layers and nothing beside them, which are at once for .63 of their time in
 # records of 5 ms (20 transfers to one of their groups of two), and of their bytes in whole ones (.97; docs/LOG.md)
 CHUNKS, MOSTLY_WHOLE = 10, 0.95
+# Of the time, for the two ways of stages in most parts of the run, whose transfers one way run together in coarse
+# records: 0 in twelve such; of 200 groups of two at least .24 (docs/LOG.md)
+NEVER_AT_ONCE = 0.12
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
 
@@ -88,11 +94,12 @@ def is_open(connections: Connections, groups: Groups) -> bool:
 def find_groups(connections: Connections, job: JobFlows) -> Groups:
     """The groups of a job, rings first."""
     sent = connections.sent[list(job.heavy)]
-    one_way = sent.min(axis=1) < ONE_WAY * sent.max(axis=1)
+    sampled = find_grain(connections, job.heavy).sampled  # of a few samples more may be of one way by chance
+    one_way = sent.min(axis=1) < (ONE_WAY if sampled else UNEVEN) * sent.max(axis=1)
     rings = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if ring]
     both = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if not ring]
     lanes = {connection: _lanes(connections, connection) for connection in both}
-    told = not find_grain(connections, job.heavy).sampled and all(map(_visible, lanes.values()))
+    told = not sampled and all(map(_visible, lanes.values()))
     if not rings and told:
         rings = _closed_rings(connections, both)
         both = [connection for connection in both if connection not in set(rings)]
@@ -152,19 +159,36 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
         pipeline = (several or turns) if alike else several and turns and _multiples(lane)
         most = SEVERAL if beside[_ends(connections, connection)] > 1 else CHUNKS  # experts are beside their gradients
         often = min(map(len, lane)) > most * steps and _multiples(lane, MOSTLY_WHOLE)
-        kinds[connection] = "pp" if pipeline or often else "dp"
+        kinds[connection] = "pp" if pipeline or often or _one_then_other(lane, SEVERAL * steps) else "dp"
+    return kinds | dict.fromkeys(_beside_gradients(connections, kinds, lanes), "ep")
+
+
+def _beside_gradients(
+    connections: Connections, kinds: Mapping[int, str], lanes: Mapping[int, tuple[Transfers, Transfers]]
+) -> list[int]:
+    """What was taken for stages and is experts: it is between two that reduce gradients with each other.
+
+    A stage and the next one are in no group with each other, but they may share a tied embedding, which is less than
+    the gradients of either. The pairs of a job are alike, so the middle of them tells.
+    """
     reduced: dict[tuple[int, int], int] = {}
+    most: dict[int, int] = {}
     for connection, kind in kinds.items():
         if kind == "dp":
             ends, volume = _ends(connections, connection), int(connections.sent[connection].sum())
             reduced[ends] = max(volume, reduced.get(ends, 0))
-    for connection, lane in lanes.items():
-        ends = _ends(connections, connection)
-        if kinds[connection] == "pp" and ends in reduced:  # a stage and the next one are in no group with each other
-            less = connections.sent[connection].sum() < reduced[ends]  # than gradients; a tied embedding is less
-            if together(*lane) >= (EXPERTS if less else TURNS):
-                kinds[connection] = "ep"
-    return kinds
+            most |= {nic: max(volume, most.get(nic, 0)) for nic in ends}
+    found = [
+        connection
+        for connection, kind in kinds.items()
+        if kind == "pp"
+        and (ends := _ends(connections, connection)) in reduced
+        and all(most[nic] == reduced[ends] for nic in ends)
+    ]
+    if not found:
+        return []
+    usual = float(np.median([together(*lanes[connection]) for connection in found]))
+    return found if usual >= EXPERTS else []
 
 
 def _ends(connections: Connections, connection: int) -> tuple[int, int]:
@@ -178,6 +202,12 @@ def _alike(lanes: tuple[Transfers, Transfers]) -> bool:
 def _multiples(lanes: tuple[Transfers, Transfers], least: float = WHOLE) -> bool:
     """Whether nearly all bytes come in whole activations, several of which may be one transfer in coarser records."""
     return min(uniform(transfers, TOLERANCE, together=JOINED) for transfers in lanes) >= least
+
+
+def _one_then_other(lanes: tuple[Transfers, Transfers], several: float) -> bool:
+    """Whether one way sends whole activations again and again, and never while the other does."""
+    whole = max(uniform(transfers, TOLERANCE, together=JOINED) for transfers in lanes) >= WHOLE
+    return whole and max(map(len, lanes)) > several and _mostly_together(*lanes) < NEVER_AT_ONCE
 
 
 def _visible(lanes: tuple[Transfers, Transfers]) -> bool:

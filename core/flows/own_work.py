@@ -12,6 +12,8 @@ from core.flows.jobs import Floats, JobFlows
 from core.flows.signs import FlowSign, sign_of, step_of
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
+from core.flows.topology import Topology
+from core.flows.transfers import merge
 
 # Microseconds between a call and the data that answers it, or between that and what else its rank says then. The work
 # of 21 slow or stalled ranks stands out by 2.7 times and more; with 2 ms that of one stall does not (a busy machine),
@@ -20,13 +22,21 @@ ANSWER_US = 4_000
 CALLS = 0.25  # a step and lane: .53 and more in 78 jobs on gloo, none where only data is exported (docs/LOG.md)
 
 
-def own_work(connections: Connections, job: JobFlows, timeline: Timeline, *, longest: bool = False) -> FlowSign:
-    """By NIC: the time of a step that it worked, or the longest that it did so without a word, as in a stall."""
+def own_work(
+    connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline, *, longest: bool = False
+) -> FlowSign:
+    """By NIC: the time of a step that it worked, or the longest that it did so without a word, as in a stall.
+
+    NICs of a server wait for each other over links that no switch sees: while one of them receives, the silence of the
+    others is no work.
+    """
     members = np.array((*job.heavy, *job.light), np.int64)
-    columns = {}
+    homes = {nic: topology.server_of(connections.addresses[nic]) for nic in job.nics}
+    spoken: dict[int, Ints] = {}
+    received: dict[int, Ints] = {}
     for nic in job.nics:
         own = members[(connections.a[members] == nic) | (connections.b[members] == nic)]
-        words, answers, received = [], [], []
+        words, answers, arrivals = [], [], []
         for member in own.tolist():
             rows = connections.rows(member)
             says = connections.messages(rows) & connections.counted[rows] & ((connections.flags[rows] & FIN_RST) == 0)
@@ -36,9 +46,14 @@ def own_work(connections: Connections, job: JobFlows, timeline: Timeline, *, lon
             words.append(start[says & mine])
             answers.append(np.stack([start[answering], end[answering]], 1))
             arrived = says & ~mine & data
-            received.append(np.stack([start[arrived], end[arrived]], 1))
-        spoken = _unprompted(np.sort(np.concatenate(words)), np.concatenate(answers))
-        columns[nic] = _work(spoken, np.concatenate(received), timeline, longest=longest)
+            arrivals.append(np.stack([start[arrived], end[arrived]], 1))
+        received[nic] = np.concatenate(arrivals)
+        spoken[nic] = _unprompted(np.sort(np.concatenate(words)), np.concatenate(answers))
+    columns = {}
+    for nic, home in homes.items():
+        beside = [received[other] for other in job.nics if homes[other] == home and other != nic]
+        busy = np.concatenate(beside) if beside else np.zeros((0, 2), np.int64)
+        columns[nic] = _work(spoken[nic], received[nic], busy, timeline, longest=longest)
     return sign_of(columns, len(timeline))
 
 
@@ -78,8 +93,13 @@ def _unprompted(words: Ints, answers: Ints) -> Ints:
     return own
 
 
-def _work(words: Ints, received: Ints, timeline: Timeline, *, longest: bool) -> Floats:
-    """(steps) the sum of what lies before each word, or the longest of it."""
+def _work(words: Ints, received: Ints, busy: Ints, timeline: Timeline, *, longest: bool) -> Floats:
+    """(steps) the sum of what lies before each word, or the longest of it.
+
+    Args:
+        received: when data came in, first and last packet.
+        busy: when other NICs of its server received, the same.
+    """
     if len(words) < 2:
         return np.full(len(timeline), np.nan)
     received = received[np.argsort(received[:, 0], kind="stable")]
@@ -89,10 +109,23 @@ def _work(words: Ints, received: Ints, timeline: Timeline, *, longest: bool) -> 
         place = np.searchsorted(received[:, 0], words, "right") - 1
         since = np.where(place >= 0, np.maximum(since, np.minimum(latest[place], words)), since)
     step = step_of(timeline, words)
-    took = np.maximum(words - np.maximum(since, timeline.start[0]), 0)
+    since = np.minimum(np.maximum(since, timeline.start[0]), words)
+    took = words - since - (_busy_until(busy, words) - _busy_until(busy, since))
     step, took = step[step >= 0], took[step >= 0].astype(float)
     if not longest:
         return np.bincount(step, took, len(timeline)).astype(float)
     most = np.zeros(len(timeline))
     np.maximum.at(most, step, took)
     return most
+
+
+def _busy_until(spans: Ints, moments: Ints) -> Ints:
+    """How much of the time before each moment some spans cover, which may overlap."""
+    if not len(spans):
+        return np.zeros(len(moments), np.int64)
+    spans = merge(np.column_stack([spans, np.zeros(len(spans), np.int64)]), 0)[:, :2]
+    before = np.append(0, np.cumsum(spans[:, 1] - spans[:, 0]))
+    place = np.searchsorted(spans[:, 0], moments, "right") - 1
+    within = np.minimum(moments, spans[np.maximum(place, 0), 1]) - spans[np.maximum(place, 0), 0]
+    covered: Ints = np.where(place >= 0, before[np.maximum(place, 0)] + within, 0)
+    return covered

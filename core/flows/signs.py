@@ -56,6 +56,21 @@ def rises(sign: FlowSign, inside: Bools, outside: Bools) -> tuple[Floats, Floats
     return rise, before, spread
 
 
+def without(sign: FlowSign, nics: set[int]) -> FlowSign:
+    """A sign of NICs without some of them."""
+    kept = [place for place, (nic, *_) in enumerate(sign.things) if nic not in nics]
+    return FlowSign(tuple(sign.things[place] for place in kept), sign.values[:, kept])
+
+
+def moved(sign: FlowSign, outside: Bools) -> FlowSign:
+    """How far each value is from the usual one of its thing; where nothing was usual, NaN."""
+    usual = [
+        float(np.median(seen)) if len(seen := column[np.isfinite(column)]) else np.nan
+        for column in sign.values[outside].T
+    ]
+    return FlowSign(sign.things, np.abs(sign.values - np.array(usual)))
+
+
 def late_answers(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> FlowSign:
     """By receiver: how long acknowledgements go on after the data has passed the last switch before it."""
     found: dict[int, list[tuple[Ints, Floats]]] = {}

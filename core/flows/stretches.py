@@ -25,6 +25,9 @@ SLOW, DEVIATIONS = 1.3, 6.0  # times their median, and their absolute deviations
 # step were missed; of what is below 1.2 nearly as much was noise as was slow by the trainers' clocks. Where steps
 # differ much by themselves, stalls of nearly half of a step were 4 deviations away, and noise of 1.37 (docs/LOG.md)
 SLIGHTLY, LONG, HARDLY = 1.2, 1.4, 3.0
+# The same however much steps differ by themselves, where nobody else comes near: in 450 jobs such steps were four
+# stalls and three others that were as slow by the trainers' clocks (docs/LOG.md)
+QUARTER = 1.25
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,24 @@ class Stretch:
     drifts: bool
     usual: float
     slow: float
+
+
+def without_pauses(durations: Floats, wrote: NDArray[np.bool_]) -> Floats:
+    """Durations in which steps that wrote to storage and took longer for it are as long as those around them.
+
+    A few pauses of half a minute outweigh all that a slow switch does to other steps. Where most steps write, nothing
+    is changed: that is no pause.
+    """
+    others = np.flatnonzero(~wrote)
+    if not wrote.any() or len(others) <= len(durations) / 2:
+        return durations
+    kept = durations.copy()
+    for step in np.flatnonzero(wrote).tolist():
+        near = others[np.argsort(np.abs(others - step), kind="stable")[: 2 * SHORTEST]]
+        usual = float(np.median(durations[near]))
+        if durations[step] > PAUSED * usual:
+            kept[step] = usual
+    return kept
 
 
 def find_stretch(durations: Floats, *, slower: float = SLOWER) -> Stretch | None:
@@ -69,16 +90,18 @@ def find_stretch(durations: Floats, *, slower: float = SLOWER) -> Stretch | None
     return Stretch(first, last, False, usual, slow) if slow > (1 + slower) * usual else None  # noqa: FBT003 a field
 
 
-def find_rise(values: Floats, *, saved: float) -> tuple[int, int] | None:
-    """The first and the last place of the stretch on a higher level than the rest; None where there is none.
+def find_level(values: Floats) -> tuple[tuple[int, int] | None, float]:
+    """The stretch on a higher level than the rest, first and last place, and the part of the L1 cost that it saves."""
+    found, cost = _shift(values)
+    alone = _cost(values)
+    return (found, 1 - cost / alone) if found is not None and alone else (None, 0.0)
 
-    Args:
-        saved: of the L1 cost, that the two levels save.
-    """
-    if len(values) < 2 * SHORTEST:
-        return None
-    places, cost = _shift(values)
-    return places if cost < (1 - saved) * _cost(values) else None
+
+def find_drift(values: Floats) -> tuple[int | None, float]:
+    """Where a level turns into a line that rises to the end, and the part of the L1 cost that this saves."""
+    found, cost = _drift(values)
+    alone = _cost(values)
+    return (found, 1 - cost / alone) if found is not None and alone else (None, 0.0)
 
 
 @dataclass(frozen=True)
@@ -89,11 +112,13 @@ class SlowStep:
         step: its index.
         usual: median of its neighbours, in the unit of the series.
         plain: it counts whoever made it slow; else only where somebody is named.
+        noisy: it is within the spread of its neighbours, so it counts only where nobody else comes near.
     """
 
     step: int
     usual: float
     plain: bool
+    noisy: bool = False
 
 
 def slow_steps(durations: Floats, stretch: Stretch | None, wrote: NDArray[np.bool_] | None = None) -> list[SlowStep]:
@@ -117,8 +142,10 @@ def slow_steps(durations: Floats, stretch: Stretch | None, wrote: NDArray[np.boo
         times = durations[step] / middle
         apart = (durations[step] - middle) / spread if spread else np.inf
         paused = wrote is not None and bool(wrote[step]) and times > PAUSED and apart > PAUSE_DEVIATIONS
-        if paused or (times > SLIGHTLY and apart > DEVIATIONS) or (times > LONG and apart > HARDLY):
-            found.append(SlowStep(step, middle, bool(paused or (times > SLOW and apart > DEVIATIONS))))
+        usually = paused or (times > SLIGHTLY and apart > DEVIATIONS) or (times > LONG and apart > HARDLY)
+        if usually or times > QUARTER:
+            plain = bool(paused or (times > SLOW and apart > DEVIATIONS))
+            found.append(SlowStep(step, middle, plain, noisy=not usually))
     return found
 
 

@@ -16,6 +16,14 @@ from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer
 from core.flows.topology import Topology
 
 MAX_FINDINGS = 40  # of a job: each may have a picture of a hundred kilobytes
+MAX_GROUPS, MAX_MEMBERS = 64, 32  # chosen: what a person still reads; --json has all
+GROUPS = {
+    "dp": "data-parallel",
+    "pp": "pipeline, from its first stage on",
+    "ep": "experts",
+    "emb": "tied embedding",
+    "tp": "tensor-parallel",
+}
 _FOLDER = Path(__file__).parent
 
 
@@ -88,9 +96,21 @@ def _job(job: JobAnswer, topology: Topology, answer: FlowsAnswer) -> dict[str, o
             lambda: f"NICs of {job.id} below their switches; {len(job.groups)} groups.",
         ),
         "max_nics": pictures.MAX_NICS,
+        "groups": _groups(job, topology),
+        "groups_left_out": max(0, len(job.groups) - MAX_GROUPS),
         "kinds": sorted({kind for _, _, kind in job.pairs}),
         "part": pictures.PART,
     }
+
+
+def _groups(job: JobAnswer, topology: Topology) -> list[tuple[str, str, str]]:
+    """Of each group its id, what it is, and its NICs with their servers."""
+    rows = []
+    for group in job.groups[:MAX_GROUPS]:
+        members = [f"{topology.server_of(nic)} ({nic})" if nic in topology.server else nic for nic in group.nics]
+        more = [f"{len(members) - MAX_MEMBERS} more"] if len(members) > MAX_MEMBERS else []
+        rows.append((group.id, GROUPS[group.kind], ", ".join(members[:MAX_MEMBERS] + more)))
+    return rows
 
 
 def _of_series(finding: FlowFinding) -> str:

@@ -17,7 +17,7 @@ from core.flows.topology import Topology
 MAX_NICS = 64  # in the graph: more are narrower than a line
 MAX_OTHERS = 100  # lines beside those at fault
 NAME = 20  # characters; chosen: a label of the graph that does not touch the next
-PART = {"dp": "series", "pp": "propagated", "ep": "benign", "emb": "teardown", "tp": "muted"}  # of the palette
+PART = {"dp": "series", "pp": "propagated", "ep": "benign", "emb": "ink", "tp": "muted"}  # of the palette
 _HEIGHT = 1.7  # inches of a plot over steps
 _LEVELS = {"switch": 3.0, "leaf": 2.0, "nic": 1.0}  # heights in the graph's own unit; arcs hang below 1
 _MOST_LEVELS = 3  # of switches above the leaves: pods, a spine, and one for what joins sites
@@ -132,7 +132,9 @@ def switch_places(topology: Topology, at: dict[str, float]) -> dict[str, tuple[f
         if nic in topology.leaf:
             below.setdefault(topology.leaf[nic], []).append(x)
     places = {leaf: (sum(xs) / len(xs), _LEVELS["leaf"]) for leaf, xs in below.items()}
-    leaves, lower = set(topology.leaf.values()), set(below)
+    # storage may be attached to a spine, which is no leaf for that
+    leaves = {leaf for address, leaf in topology.leaf.items() if address not in topology.roles}
+    lower = set(below)
     for level in range(_MOST_LEVELS):
         ends = [pair for end, opposite in topology.trunks for pair in ((end, opposite), (opposite, end))]
         upper = {far for near, far in ends if near in lower and far not in places and far not in leaves}

@@ -3,7 +3,7 @@
 
 const ROW = 18, GAP = 5, TOP = 22, LEFT = 168, NARROW_LEFT = 96;
 const LEAST = 200; // microseconds that the width shows at least
-const COLOUR = { dp: "--series", pp: "--propagated", ep: "--benign", emb: "--teardown", tp: "--muted" };
+const COLOUR = { dp: "--series", pp: "--propagated", ep: "--benign", emb: "--ink", tp: "--muted" };
 
 function seconds(us) {
   return us >= 1e6 ? `${(us / 1e6).toFixed(2)} s` : us >= 1e3 ? `${(us / 1e3).toFixed(1)} ms` : `${Math.round(us)} µs`;

@@ -143,14 +143,15 @@ def test_the_trace_has_steps_findings_and_transfers(answered: tuple[FlowsAnswer,
 
 
 def test_all_levels_of_switches_are_drawn() -> None:
-    """Leaves, pods, and the spine that joins them; no leaf of others, and nothing above what joins all."""
+    """Leaves, pods, and the spine that joins them, also with storage attached; no leaf of others, and nothing above."""
     document = {
         "schema": "firstfault.topology/1",
         "servers": [{"name": f"server-{nic}", "nics": [f"10.0.0.{nic}"]} for nic in range(5)],
         "switches": [{"name": name} for name in ("leaf-0", "leaf-1", "leaf-2", "pod-0", "pod-1", "spine-0")],
         "links": [{"a": f"10.0.0.{nic}", "b": f"leaf-{nic // 2}"} for nic in range(5)]
         + [{"a": f"leaf-{leaf}", "b": f"pod-{leaf // 2}"} for leaf in range(3)]
-        + [{"a": "pod-0", "b": "spine-0"}, {"a": "pod-1", "b": "spine-0"}],
+        + [{"a": "pod-0", "b": "spine-0"}, {"a": "pod-1", "b": "spine-0"}, {"a": "10.9.0.1", "b": "spine-0"}],
+        "infrastructure": [{"name": "storage", "addresses": ["10.9.0.1"], "role": "storage"}],
     }
     topology = topology_from(document)
 

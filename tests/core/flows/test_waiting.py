@@ -191,7 +191,9 @@ def work_of_two(*, stall: float = 0.0, busy: float = 0.0) -> np.ndarray[Any, np.
         rows += [sent(calls, 1, 0, 114)] + ([sent(ready, 0, 1, 114)] if goes > ready else [])
         rows += [sent(goes, 0, 1), sent(goes + 0.049, 1, 0)]
     connections = find_connections(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology())
-    return own_work(connections, JobFlows((0, 1), (0,), ()), Timeline(start, start + 399_999, 400_000.0)).values
+    return own_work(
+        connections, Topology(), JobFlows((0, 1), (0,), ()), Timeline(start, start + 399_999, 400_000.0)
+    ).values
 
 
 @pytest.mark.parametrize(
