@@ -7,6 +7,7 @@ in any order, and a large one in spans. ``scan_blocks`` here is the reference en
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -16,7 +17,7 @@ from core.job import LogFile
 from core.logs.columns import CHUNK_ROWS, Block, Chunk, Columns, Engine
 from core.logs.learn_format import learn
 from core.logs.lines import MAX_SEGMENT, Format, segments, take_apart
-from core.logs.stream import BLOCK_BYTES, WHOLE, ByteRange, SpanStream, blocks
+from core.logs.stream import WHOLE, ByteRange, SpanStream, blocks
 from core.logs.wraps.kept_text import KeptText
 
 SPAN_BYTES = 1 << 26  # read in a fifth of a second: no worker waits long for the last one
@@ -78,8 +79,9 @@ def scan_file(
     stream = SpanStream(file, span)
     sample = stream.sample(SAMPLE_BYTES)
     file_format = learn(sample, known_hosts, year)
-    size = BLOCK_BYTES if len(sample) >= SAMPLE_BYTES else len(sample) + 1  # a buffer of blocks costs like a small file
-    engine, file_blocks = _fitting(engine, blocks(stream, size, stream.begins))
+    # a buffer of blocks costs as much as a small file
+    cut = blocks if len(sample) >= SAMPLE_BYTES else partial(blocks, size=len(sample) + 1)
+    engine, file_blocks = _fitting(engine, cut(stream, offset=stream.begins))
     chunks: list[Chunk] = []
     for number, chunk_blocks in enumerate(_chunks(file_blocks)):
         if number:

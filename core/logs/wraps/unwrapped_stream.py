@@ -55,7 +55,7 @@ class OpenUnwrapped:
         if not self.known:
             sample, is_all = _sample(stream)
             self.known.append(find_wrapping(sample))
-            if is_all and not self.known[0] and len(sample) <= self.room:
+            if is_all and not self.known[0] and len(sample) <= self.room and stream.seekable():
                 stream.close()
                 text = sample.replace(LABEL_MARK, _SUBSTITUTE)
                 self._keep(KeptBlocks([text], [0, len(text)], packed=False, taken=len(sample), capped=""))
