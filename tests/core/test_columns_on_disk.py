@@ -4,7 +4,7 @@ import errno
 import io
 import os
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from core.job import Job, LogFile
 from core.logs import log_files as reading
 from core.logs import scan, stream
 from core.logs.array_store import Heap, NoSpace
+from core.logs.columns import Block
 from core.logs.file_rows import COLUMNS, FileRows
 from core.logs.log_files import in_memory, read_files
 from core.logs.narrow import BLOCK_ROWS, narrow
@@ -118,6 +119,11 @@ def test_a_full_disk_is_told_with_a_way_out(trouble: str, tmp_path: Path, monkey
     assert "TMPDIR" in raised_error.value.hint
 
 
+def in_blocks_of(size: int) -> Callable[..., Iterator[Block]]:
+    """Cuts streams into blocks of that size, whatever is asked for: small files have a buffer of their own."""
+    return lambda read_from, offset=0, **_: stream.blocks(read_from, size, offset)
+
+
 def test_memory_and_spans_change_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """On disk or not, in one piece or in many that end anywhere: the rows are the same."""
     files = logs(TEXT, "", "x" * 700 + "\nafter", TEXT.replace("iteration", "[rank3]: iteration"), "\n\r\n a\rb\n" * 90)
@@ -126,7 +132,7 @@ def test_memory_and_spans_change_no_row(monkeypatch: pytest.MonkeyPatch) -> None
     for size in (100, 333, 1000):
         monkeypatch.setattr(scan, "SPAN_BYTES", size)
         monkeypatch.setattr(scan, "CHUNK_BYTES", size // 2)
-        monkeypatch.setattr(scan, "blocks", partial(stream.blocks, size=size // 3))
+        monkeypatch.setattr(scan, "blocks", in_blocks_of(size // 3))
         assert [of_rows(file) for file in read(files, 3, Heap(0))] == expected
 
 
@@ -135,7 +141,7 @@ def test_after_so_many_rows_another_chunk_begins(monkeypatch: pytest.MonkeyPatch
     files = logs(TEXT, "\n" * 500, "a\rb\r" * 50 + "\nc")
     expected = [of_rows(file) for file in read(files)]
     monkeypatch.setattr(scan, "CHUNK_ROWS", 7)
-    monkeypatch.setattr(scan, "blocks", partial(stream.blocks, size=40))
+    monkeypatch.setattr(scan, "blocks", in_blocks_of(40))
 
     assert [len(scan.scan_file(file, (), 2026, scan.scan_blocks).chunks) > 5 for file in files] == [True, True, False]
     assert [of_rows(file) for file in read(files)] == expected
@@ -146,7 +152,7 @@ def test_a_log_of_nothing_but_line_ends_is_left(text: str, monkeypatch: pytest.M
     """A gigabyte of newlines would be a billion rows; what was read by then is kept, and the reader is told."""
     monkeypatch.setattr(scan, "MAX_SHORT", 10_000)
     monkeypatch.setattr(scan, "CHUNK_ROWS", 1000)
-    monkeypatch.setattr(scan, "blocks", partial(stream.blocks, size=1000))
+    monkeypatch.setattr(scan, "blocks", in_blocks_of(1000))
 
     (found,) = read(logs(text))
 
