@@ -111,7 +111,8 @@ def training(processes: Sequence[Process]) -> tuple[Process, ...]:
     )
     for place, process in enumerate(ordered):
         # a trainer has threads of its own that feed it, such as the one that pins memory
-        main = list(filter(_is_main, process.threads)) or process.threads
+        named = [thread for thread in process.threads if thread.name == "MainThread"]
+        main = list(filter(_is_main, process.threads)) or named or process.threads
         frames = [frame for thread in main for frame in thread.frames]
         if frames and not any(map(_is_other, frames)):
             chosen.setdefault(process.rank if process.rank is not None else ("process", place), process)
@@ -240,8 +241,8 @@ def _telling(process: Process) -> tuple[Thread, bool]:
 
 
 def _is_main(thread: Thread) -> bool:
-    """Whether a thread is the main one: by its name, or as faulthandler has it, which tells none, by where it began."""
-    return bool(thread.frames) and (thread.name == "MainThread" or thread.frames[-1].function == "<module>")
+    """Whether a thread is the main one, whatever its name: faulthandler begins with the one that asked for the dump."""
+    return bool(thread.frames) and thread.frames[-1].function == "<module>"
 
 
 def _communicates(frame: Frame) -> bool:

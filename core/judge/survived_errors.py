@@ -211,11 +211,13 @@ def _silenced(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     found = np.zeros(len(rows), np.bool_)
     if len(table.nodes) < MIN_RANKS:
         return found
-    for node, own in rows_by(table.node_of_voice[table.voice[rows]], np.arange(len(rows))):
-        voices = np.flatnonzero(table.node_of_voice == node)
-        if node < 0 or len(np.unique(table.file_of_voice[voices])) > 1:
-            continue
-        said = table.rows_of_voices(voices.tolist())
-        said = np.sort(said[table.head[said]])
-        found[own] = len(said) - np.searchsorted(said, rows[own], side="right") <= LAST_WORDS
+    own = dict(rows_by(table.node_of_voice[table.voice[rows]], np.arange(len(rows))))
+    voices = rows_by(table.node_of_voice, np.arange(len(table.origins)))
+    files = {node: len(np.unique(table.file_of_voice[of])) for node, of in voices}
+    asked = [node for node in own if node >= 0 and files[node] == 1]
+    said = np.sort(table.rows_of_voices(np.flatnonzero(np.isin(table.node_of_voice, asked)).tolist()))
+    said = said[table.head[said]]
+    for node, of_node in rows_by(table.node_of_voice[table.voice[said]], np.arange(len(said))):
+        last = said[of_node]
+        found[own[node]] = len(last) - np.searchsorted(last, rows[own[node]], side="right") <= LAST_WORDS
     return found

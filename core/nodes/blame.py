@@ -139,6 +139,7 @@ def blame_edges(
 ) -> tuple[Edge, ...]:
     """Who names whom in messages that blame somebody."""
     edges = set()
+    shared = _shared_files(table)
     for candidate in candidates:
         rows = [row for row in candidate.rows.tolist() if row in texts]
         for row, voice in zip(rows, table.voice[rows].tolist(), strict=True):
@@ -149,11 +150,21 @@ def blame_edges(
             else:
                 blamed = _not_started(texts[row], names) or _blamed(candidate, texts[row], names)
                 blamed = blamed or _waited_for(candidate, texts[row], names)
-            if blamed and blamed == reporter and candidate.role is Role.ROOT and candidate.fact.blame is Blame.NAMED:
+            is_told = candidate.role is Role.ROOT and candidate.fact.blame is Blame.NAMED
+            if is_told and blamed == reporter and int(table.file_of_voice[voice]) in shared:
                 reporter = ""  # whoever reached for it: pdsh puts the name of a machine before what ssh says of it
             if blamed and blamed != reporter:
                 edges.add(Edge(reporter, blamed, candidate.event))
     return tuple(sorted(edges, key=lambda edge: (edge.event, edge.reporter, edge.blamed)))
+
+
+def _shared_files(table: EventTable) -> set[int]:
+    """Files in which several nodes speak: their names were put before their lines."""
+    nodes: dict[int, set[int]] = defaultdict(set)
+    for file, node in zip(table.file_of_voice.tolist(), table.node_of_voice.tolist(), strict=True):
+        if node >= 0:
+            nodes[file].add(node)
+    return {file for file, own in nodes.items() if len(own) > 1}
 
 
 def _speaker(text: str, names: Names) -> str | None:

@@ -93,8 +93,10 @@ def _came_before(table: EventTable, candidate: Candidate, stopped: tuple[int, in
     if len(beside):
         return int(beside[0]) < stopped[1]
     time, row = onset(table, candidate)
-    if not table.timed[row] and (candidate.fact.kind == Kind.CRASH or candidate.fact.hardware):
-        return True  # who stops a job sends no SIGSEGV, and breaks no machine
+    if candidate.fact.kind == Kind.CRASH and not table.timed[row]:
+        return True  # who stops a job sends no SIGSEGV
+    if candidate.fact.hardware and time == NO_TIME:
+        return True  # nor does a stop break machines: a kernel counts from its start
     if stopped[0] == NO_TIME:
         return bool(table.timed[row])  # the stop ended all, and who tells of it has no clock
     return time < stopped[0] if table.timed[row] else 0 <= time < stopped[0] - reach
