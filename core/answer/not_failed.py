@@ -228,7 +228,7 @@ def ended_at_once(findings: Findings) -> Verdict | None:
     return Verdict(
         Scope.NONE,
         Confidence.WEAK,
-        f"Probably not a fault: all {len(last)} {findings.parsed.table.speaker}s ended at once{findings.place}.",
+        f"Probably not a fault: all {len(last)} {findings.parsed.table.speakers} ended at once{findings.place}.",
         (_steady(findings.ending), "No log says who ended them, and none speaks of a fault."),
         (),
         ("Ask who stopped it: the scheduler's accounting tells, and the kernel's log if it was out of memory.",),

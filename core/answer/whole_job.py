@@ -107,7 +107,7 @@ def leaking(findings: Findings) -> Verdict | None:
         Ground.NUMBERS,
         f"{leak.name} grew from {leak.before:.4g} to {leak.after:.4g} since iteration {leak.iteration}, and never came "
         "back",
-        f"It grew alike on {len(leak.ranks)} {findings.parsed.table.speaker}s; where memory ends, the job does.",
+        f"It grew alike on {len(leak.ranks)} {findings.parsed.table.speakers}; where memory ends, the job does.",
         "Look for what is kept from step to step: losses with their graphs, batches, a cache, metrics in a list.",
     )
 

@@ -77,7 +77,14 @@ class EventTable:
     @property
     def speaker(self) -> str:
         """What ranks stand for, in a sentence."""
-        return "node" if self.ranks_are_nodes else "rank"
+        if self.ranks_are_nodes:
+            return "node" if len(self.ranks) <= len(self.nodes) else "process"
+        return "rank"
+
+    @property
+    def speakers(self) -> str:
+        """The same of several."""
+        return "processes" if self.speaker == "process" else f"{self.speaker}s"
 
     def called(self, ranks: Collection[int], node: str) -> str:
         """Some ranks of a node in a sentence: "ranks 4-5 on node-02", or the node alone."""

@@ -111,7 +111,7 @@ def _minority(asked: Mapping[int, str], home: Mapping[int, str], event: int, par
     for node in sorted({home[rank] for rank in odd}):
         own = [rank for rank in odd if home[rank] == node]
         called = parsed.table.called(own, node)
-        because = f"{called} goes to {asked[own[0]]}, {count} of {len(asked)} {parsed.table.speaker}s to {usual}."
+        because = f"{called} goes to {asked[own[0]]}, {count} of {len(asked)} {parsed.table.speakers} to {usual}."
         says = "it went to another address than the others to meet them"
         signs.append(Sign(node, "address", ELSEWHERE, because, event, says=says, check=_CHECK, ranks=tuple(own)))
     return signs

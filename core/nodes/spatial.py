@@ -161,7 +161,7 @@ def silence_signs(
         if mute:
             weight = SILENT if len(homes) <= max(1, len(expected) * FEW) else SILENT * 0.75
             when = _earlier(ended, mute, complained)
-            most = f"{len(complained)} of {len(everyone)} {table.speaker}s did"
+            most = f"{len(complained)} of {len(everyone)} {table.speakers} did"
             because = f"{table.called(mute, node)} never complained; {most}{when}."
             signs.append(Sign(node, "silence", weight, because))
     return signs

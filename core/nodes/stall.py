@@ -171,7 +171,7 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
         text = short(quote(texts.get(last[own[0]], "")))
         if not text:
             continue  # a blank line is no word
-        most = f"{count} of {len(home)} {table.speaker}s went on to say something else"
+        most = f"{count} of {len(home)} {table.speakers} went on to say something else"
         because = f"The last word of {table.called(own, node)} was \u201c{text}\u201d; {most}."
         signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
@@ -254,7 +254,7 @@ def _unanswered(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     signs = []
     for node in sorted({home[rank] for rank in silent}):
         own = [rank for rank in silent if home[rank] == node]
-        who, most = parsed.table.called(own, node), f"{len(answered)} of {len(home)} {parsed.table.speaker}s"
+        who, most = parsed.table.called(own, node), f"{len(answered)} of {len(home)} {parsed.table.speakers}"
         because = (
             f"{who} did not answer {'the order to stop' if ending.ordered else 'when the job was ended'}; {most} did."
         )

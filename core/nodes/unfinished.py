@@ -41,7 +41,7 @@ def unfinished_signs(parsed: Parsed, ending: Ending, spans: Sequence[Span], home
             continue
         everyone_else = len(ended) + len(few) == len(home)
         if len(ended) > len(home) * MAJORITY or (everyone_else and ending.hung):
-            signs += _signs(parsed, span, few, f"{len(ended)} of {len(home)} {parsed.table.speaker}s did", home)
+            signs += _signs(parsed, span, few, f"{len(ended)} of {len(home)} {parsed.table.speakers} did", home)
         elif alone and ending.hung:
             rest = "all came so far, and only it had something left to do"
             alone_signs += _signs(parsed, span, few, rest, home)
@@ -69,7 +69,7 @@ def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapp
     if not are_few(few, home, home):
         return []
     text = short(quote(late[0].text), 60)
-    most = f"{len(speaking)} of {len(home)} {parsed.table.speaker}s went on to say such as \u201c{text}\u201d"
+    most = f"{len(speaking)} of {len(home)} {parsed.table.speakers} went on to say such as \u201c{text}\u201d"
     signs = []
     for node in sorted({home[rank] for rank in few}):
         own = [rank for rank in few if home[rank] == node]

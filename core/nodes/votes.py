@@ -96,7 +96,7 @@ def _minority(
         own = [rank for rank in odd if home.get(rank) == node]
         because = (
             f"{table.called(own, node)} says {name}={short(of_rank[own[0]], 40)}, {count} of {len(of_rank)} "
-            f"{table.speaker}s "
+            f"{table.speakers} "
             f"{name}={short(usual, 40)}."
         )
         says = candidate.fact.says if candidate.role is Role.ROOT else f"its {name} is another than that of the others"

@@ -63,7 +63,7 @@ def _apart(
         if own:
             because = (
                 f"{parsed.table.called(own, node)} gave up in {odd[own[0]]}; {len(by_place[most])} of "
-                f"{total} {parsed.table.speaker}s did in {most}."
+                f"{total} {parsed.table.speakers} did in {most}."
             )
             signs.append(
                 Sign(

@@ -19,6 +19,14 @@ def test_a_list_of_devices_is_no_speech() -> None:
     assert unwrapped(content) == content
 
 
+def test_the_cards_of_gpustat_are_no_ranks() -> None:
+    """Whose cards they are stands above them."""
+    rows = [f"[{card}] NVIDIA A100-SXM4-40GB | 50'C, 100 % | 38211 / 40960 MB" for card in range(4)]
+    content = lines(*(text for node in range(4) for text in (f"gpu-{node}  Sat Nov  7 16:31:11 2026", *rows))).encode()
+
+    assert unwrapped(content) == content
+
+
 def test_logs_of_one_machine_tell_its_processes_by_their_place() -> None:
     """Four in a file, of which one takes twice as long; the first one prints its loss too."""
     files: dict[str, str | bytes] = {}
@@ -53,6 +61,7 @@ def test_numbered_files_in_folders_of_machines_are_processes() -> None:
 
     assert len(table.ranks) == 8
     assert table.ranks_are_nodes
+    assert (table.speaker, table.speakers) == ("process", "processes")
     assert {table.origins[voice].node for voice in range(8) if table.origins[voice].rank in (4, 5)} == {"pod-2"}
 
 

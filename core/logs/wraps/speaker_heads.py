@@ -56,6 +56,7 @@ _CLOCK = re.compile(
     rb"[\[(]?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}[0-9.,]{0,10}Z?[\])]?[ |]{1,3}"
 )
 _DIGITS = re.compile(rb"[0-9]+")
+_NO_SPEECH = re.compile(rb"\s*(?:$|(?:NVIDIA|Tesla|Quadro|GeForce|AMD Instinct) [^|]{1,80}\|)")  # gpustat (1.1)
 _LABELLED = re.compile(rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} ")  # by torch, which writes between
 _MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
 
@@ -99,7 +100,7 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
     for column, named_lines in sorted(_by_column(lines).items(), key=_place):
         first = column.place == 0 or (column.place == clock and not column.open)
         always = first and len(named_lines) >= ALWAYS * len(lines)
-        if len(named_lines) < LEAST * len(lines) or _end_their_lines(named_lines):
+        if len(named_lines) < LEAST * len(lines) or _say_nothing(named_lines):
             continue
         names = names_that_return(named_lines) if take_turns(named_lines, always=always) else _names_of_all(named_lines)
         everywhere = len(named_lines) >= ALWAYS * len(lines)
@@ -116,9 +117,9 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
     return None
 
 
-def _end_their_lines(named_lines: Sequence[NamedLine]) -> bool:
-    """Whether most of them say nothing: a list of machines and their devices is told by somebody else."""
-    return 2 * sum(not named.rest.strip() for named in named_lines) > len(named_lines)
+def _say_nothing(named_lines: Sequence[NamedLine]) -> bool:
+    """Whether most of them say nothing, or what device it is: a list of machines is told by somebody else."""
+    return 2 * sum(_NO_SPEECH.match(named.rest) is not None for named in named_lines) > len(named_lines)
 
 
 def _count_all(names: Sequence[bytes]) -> bool:
