@@ -42,13 +42,16 @@ def gauge_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
         return []
     signs: dict[str, Sign] = {}
     for events in _messages(parsed):
-        event = events[0]
         for name, levels in sorted(_levels(parsed, events, onset).items()):
             for node, (before, after) in _odd(levels, len(nodes)):
                 because = f"{name} on {node} went from {before:.3g} to {after:.3g} when the job did; not so elsewhere."
                 check = f"Compare {node} with a healthy node in what {name} measures."
                 says = f"its {name} changed when the job slowed down" if not ending.hung else f"its {name} changed"
-                signs.setdefault(node, Sign(node, "gauge", CHANGED, because, event, says=says, check=check))
+                row = _first_since(parsed, events, node, onset, name, (before, after))
+                event = int(parsed.table.event[row])
+                signs.setdefault(
+                    node, Sign(node, "gauge", CHANGED, because, event, says=says, check=check, rows=(row,))
+                )
     return list(signs.values()) if len(signs) <= few_of(len(nodes)) else []
 
 
@@ -94,6 +97,20 @@ def _levels(parsed: Parsed, events: Sequence[int], onset: int) -> dict[str, dict
         for name in before.keys() & after.keys():
             found[name][table.nodes[node]] = before[name], after[name]
     return found
+
+
+def _first_since(parsed: Parsed, events: Sequence[int], node: str, onset: int, name: str, level: Level) -> int:
+    """The first row after the onset in which a node tells a number that is nearer to its level since then."""
+    table = parsed.table
+    rows = np.concatenate(list(table.rows_of(events).values()))
+    rows = rows[table.timed[rows] & (table.node[rows] == table.nodes.index(node)) & (table.time[rows] > onset)]
+    rows = rows[np.lexsort((rows, table.time[rows]))][:MAX_ROWS]
+    texts = read_rows(parsed.files, table, np.sort(rows))
+    for row in rows.tolist():
+        values = [float(value) for called, value in _NAMED.findall(texts.get(row, "")) if called == name]
+        if any(abs(value - level[1]) < abs(value - level[0]) for value in values):
+            return row
+    return int(rows[0])
 
 
 def _spread(rows: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -66,3 +66,12 @@ def test_messages_that_begin_alike_are_one() -> None:
     }
 
     assert [one.node for one in diagnose(probed(values, name="load1"), []).nodes] == ["sw-03"]
+
+
+def test_the_line_that_shows_it_is_the_first_one_with_the_new_number() -> None:
+    """A probe that speaks every half minute may say the old one after the job had become slow."""
+    found = diagnose(probed(STEADY | {"sw-03": ("0.12", "87.1")}), [])
+    shown = [line.text for event in found.events for line in event.lines if "sw-03" in line.file]
+
+    assert any("rtt=87.1" in text for text in shown)
+    assert not any("rtt=0.12" in text for text in shown)
