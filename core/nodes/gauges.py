@@ -109,7 +109,7 @@ def _first_since(parsed: Parsed, events: Sequence[int], node: str, onset: int, n
     for row in rows.tolist():
         values = [float(value) for called, value in _NAMED.findall(texts.get(row, "")) if called == name]
         if any(abs(value - level[1]) < abs(value - level[0]) for value in values):
-            return row
+            return int(row)
     return int(rows[0])
 
 
