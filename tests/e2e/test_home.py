@@ -82,6 +82,11 @@ def test_jobs_are_diagnosed_watched_and_left_from_the_home(scene: Scene) -> None
     (job, *_) = [block["accessory"]["value"] for block in page.blocks if "ff_diagnose" in str(block)]
     bob.click_in_home("ff_diagnose", job)
     scene.parent(job, bob.direct_channel)
+    scene.slack.wait_for(
+        lambda seen: any("ff_watch" in str(view.blocks) for view in seen.homes if view.user == bob.id),
+        PATIENCE,
+        "a running job on the page",
+    )
     bob.click_in_home("ff_watch", RUNNING)
     page = published(scene, "bob", "You watch")
     (stop,) = [block["accessory"] for block in page.blocks if "ff_unwatch" in str(block)]
