@@ -22,7 +22,7 @@ from core.events.row_text import each_row
 from core.events.table import EventTable, rows_by
 from core.job import LogFile
 
-MOST_ROWS = 40_000  # lines that are read again, evenly spread over the run of each rank: half a second
+MOST_ROWS = 40_000  # lines that are read again, evenly spread over the run of each rank
 LAST_ROWS = 8  # of each rank, its last ones, that are read besides: what a job did before it stopped
 _MOST_NAMES = 1 << 12  # that are remembered, and forms of lines; loggers have some tens
 _DIGITS = re.compile(r"\d+")
