@@ -53,6 +53,7 @@ GROUND_OF = {
     "votes": Ground.NUMBERS,
     "agreement": Ground.NUMBERS,
     "outside": Ground.NUMBERS,
+    "odd": Ground.NUMBERS,
     "memory": Ground.NUMBERS,
     "counter": Ground.NUMBERS,
     "own part": Ground.NUMBERS,

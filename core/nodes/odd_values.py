@@ -38,9 +38,14 @@ class _Odd:
     text: str
 
     @property
-    def because(self) -> str:
+    def says(self) -> str:
+        """What is odd, as the end of a sentence about the node."""
         usual = f"{self.least:g}" if self.least == self.most else f"{self.least:g} to {self.most:g}"
-        return f"{self.node} has {self.value:g} where all others have {usual}: \u201c{short(quote(self.text))}\u201d."
+        return f"has {self.value:g} where all others have {usual}"
+
+    @property
+    def because(self) -> str:
+        return f"{self.node} {self.says}: \u201c{short(quote(self.text))}\u201d."
 
 
 def odd_value_signs(parsed: Parsed) -> list[Sign]:
@@ -60,7 +65,7 @@ def odd_value_signs(parsed: Parsed) -> list[Sign]:
     node, often = counts[0]
     own = [odd for odd in found if odd.node == node]
     check = f"Compare {node} with a healthy node in what that list shows."
-    says = "its numbers are far from those of all other nodes" if often > 1 else "a number of it is far from all others"
+    says = f"in a list of all machines it {own[0].says}"
     rows = tuple(sorted({odd.row for odd in own}))
     return [Sign(node, "odd", SEVERAL if often > 1 else ODD, own[0].because, says=says, check=check, rows=rows)]
 
