@@ -15,6 +15,7 @@ from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
+from core.judge.collective_mismatch import is_of_program
 from core.model import Role
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
@@ -89,8 +90,8 @@ def _minority(
     odd = sorted(rank for rank, value in of_rank.items() if value != usual)
     if not odd or count <= len(of_rank) * MAJORITY or len(odd) > few_of(len(of_rank)):
         return []
-    if odd == [min(of_rank)] and name in _OF_COLLECTIVES:
-        return []  # the first rank alone in another collective is a branch of the program: ``if rank == 0``
+    if name in _OF_COLLECTIVES and is_of_program([odd, sorted(of_rank.keys() - set(odd))], home):
+        return []  # a branch of the program: ``if rank == 0``, or where the data of some ranks ended
     signs = []
     for node in sorted({home[rank] for rank in odd if rank in home}):
         own = [rank for rank in odd if home.get(rank) == node]

@@ -5,7 +5,7 @@ import pytest
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
-from tests.support.jobs import at, exited, four_nodes, raised, steps, suspected
+from tests.support.jobs import at, exited, four_nodes, job, lines, raised, steps, suspected
 
 NO_TRACE = (
     "Stack trace of the failed collective not found, potentially because FlightRecorder is disabled. "
@@ -75,6 +75,31 @@ def test_the_first_rank_alone_took_a_branch_of_the_program(operation: str, size:
 
     assert (found.scope, found.nodes) == (Scope.JOB, ())
     assert "ranks wait in different collectives" in found.headline
+
+
+def in_pairs(odd: set[int]) -> Job:
+    """Four nodes of two ranks each; the odd ones wait in a barrier, the others in the gradients."""
+    files = {
+        f"node-{rank // 2}/rank_{rank}.log": lines(
+            *steps(9),
+            *watchdog(rank, enqueued=50, completed=48, size=1 if rank in odd else 4096),
+        )
+        for rank in range(8)
+    }
+    return job(files, node_ranks={f"node-{node}": (2 * node, 2 * node + 1) for node in range(4)})
+
+
+def test_few_ranks_of_several_nodes_went_where_their_data_led_them() -> None:
+    """Two shards are shorter by a batch; beside each of their ranks another one goes on as the rest does."""
+    found = diagnose(in_pairs({3, 6}), [])
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+    assert "ranks wait in different collectives" in found.headline
+
+
+def test_all_ranks_of_one_node_in_another_collective_mark_it() -> None:
+    """What only one node does is of that node: other code, other settings."""
+    assert suspected(in_pairs({4, 5})) == ["node-2"]
 
 
 def test_who_aborts_because_its_watchdog_lost_a_peer_is_no_fault() -> None:
