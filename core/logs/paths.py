@@ -164,9 +164,15 @@ def strip(name: str) -> str:
     return name
 
 
+def without_ending(file: str) -> tuple[str, str]:
+    """The name of a file, and its ending with the dot, which is none in ``log.txt.rank1`` and ``gpu-5.lab``."""
+    stem, dot, ending = file.rpartition(".")
+    whole = not dot or _RANK_AT_END.search(file) or _DOMAIN.search(file)
+    return (file, "") if whole else (stem, dot + ending)
+
+
 def _stem(name: str) -> str:
-    file = PurePosixPath(strip(name)).name
-    return file if _RANK_AT_END.search(file) or _DOMAIN.search(file) else file.rsplit(".", 1)[0]
+    return without_ending(PurePosixPath(strip(name)).name)[0]
 
 
 def _numbered_hosts(stems: Iterable[str], manifest: Manifest) -> tuple[str, ...]:

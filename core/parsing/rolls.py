@@ -28,8 +28,9 @@ _ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one, as 0 does for a number
 _RANKS = frozenset(
     ("rank", "process", "proc", "task", "worker", "trainer", "replica", "pe", "mpirank", "actor", "peer")
 )
+_OF_MACHINES = frozenset({"machine-rank", "node-rank", "machine_rank", "node_rank"})  # of launchers' own arguments
 _NUMBERED = re.compile(
-    r"(?<![\w.])(?P<word>[A-Za-z_]{2,24})[ :=#\[-]{1,4}"
+    r"(?<![\w.])(?P<word>(?:(?:machine|node|local)-)?[A-Za-z_]{2,24})[ :=#\[-]{1,4}"
     r"(?P<numbers>\d{1,6}(?:(?:, ?| |-|\.\.)\d{1,6}){0,64})(?![\w.])"
 )
 _LISTED = re.compile(r"(\d{1,6})(?:(?:-|\.\.)(\d{1,6}))?")
@@ -68,6 +69,17 @@ class Roll:
         numbers = {number for own in self.homes.values() for number in own}
         return _is_rank(self.word) or set(ranks) == numbers
 
+    def of_ranks(self, count: int) -> "Roll":
+        """The same, where it counts machines, of so many ranks: launchers count them machine by machine."""
+        each = -(-count // len(self.homes))
+        if self.word not in _OF_MACHINES or each < 1:
+            return self
+        homes = {
+            host: tuple(rank for number in own for rank in range(number * each, (number + 1) * each))
+            for host, own in self.homes.items()
+        }
+        return replace(self, word="rank", homes=homes)
+
 
 def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Roll | None:
     """The roll of most numbers; None where no lines are one. Machines are those that job.json names, or that spoke."""
@@ -85,8 +97,11 @@ def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifes
             found += _rolls(
                 [texts.get(row, "") for row in rows.tolist()], speakers, known, are_listed=bool(manifest.nodes)
             )
+    ranks = manifest.world_size or max(table.ranks, default=-1) + 1
     return max(
-        found, key=lambda roll: (roll.counts(table.ranks), sum(map(len, roll.homes.values())), roll.word), default=None
+        (roll.of_ranks(ranks) for roll in found),
+        key=lambda roll: (roll.counts(table.ranks), sum(map(len, roll.homes.values())), roll.word),
+        default=None,
     )
 
 

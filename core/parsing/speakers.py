@@ -15,7 +15,7 @@ from typing import TypeVar
 from core.errors import UnreadableLog
 from core.job import LogFile, Manifest
 from core.logs.lines import NO_TIME, first_time, mask, without_ansi
-from core.logs.paths import behind_numbers, strip
+from core.logs.paths import behind_numbers, strip, without_ending
 from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared_files import HEAD, has_clock
 from core.parsing.file_names import by_host_and_number
@@ -162,10 +162,10 @@ def _siblings(
     for name in heads:
         parts = PurePosixPath(strip(name)).parts
         for place, part in enumerate(parts):
-            stem, dot, ending = part.rpartition(".") if place == len(parts) - 1 and "." in part else (part, "", "")
-            groups[(*parts[:place], "*" + dot + ending, *parts[place + 1 :])][name] = stem or part
-            if stem and (_HOSTLIKE.fullmatch(ending) or ending.isdecimal()):
-                groups[(*parts[:place], f"{stem}.*")][name] = ending
+            stem, ending = without_ending(part) if place == len(parts) - 1 else (part, "")
+            groups[(*parts[:place], "*" + ending, *parts[place + 1 :])][name] = stem or part
+            if stem and (_HOSTLIKE.fullmatch(ending[1:]) or ending[1:].isdecimal()):
+                groups[(*parts[:place], f"{stem}.*")][name] = ending[1:]
     found: set[str] = set()
     for group in map(_alike, groups.values()):
         is_new = len(group) > 1 and not found & set(group) and not any(map(_is_process, group.values()))

@@ -118,3 +118,17 @@ def test_a_table_of_seats_tells_the_machine_of_each_rank_that_spoke() -> None:
     parsed = parse(job({"kappa.txt": lines(*table)} | said | systems))
 
     assert parsed.job.manifest.node_ranks == {"node-b": (0, 1), "node-c": (2, 3), "node-g": (4, 5)}
+
+
+@pytest.mark.parametrize("argument", ["--machine-rank {0} --num-machines 3", "--node_rank {0} --nnodes 3"])
+def test_machines_that_a_launcher_counts_have_their_share_of_the_ranks(argument: str) -> None:
+    """detectron2 and torchrun are told the number of the machine; each starts as many ranks, one after the other."""
+    machines = [f"vision{n}.lab" for n in (2, 5, 8)]
+    started = [f"[launch] {machine}: {argument.format(n)}" for n, machine in enumerate(machines)]
+    files = {"launch.log": lines(*started)}
+    files |= {
+        f"dmesg/{machine}": lines("[1123411.409507] EXT4-fs (nvme0n1p1): mounted filesystem") for machine in machines
+    }
+    files |= {f"log.txt.rank{rank}": lines(at(rank, "iter: 20  total_loss: 2.5")) for rank in range(6)}
+
+    assert parse(job(files)).job.manifest.node_ranks == dict(zip(machines, [(0, 1), (2, 3), (4, 5)], strict=True))
