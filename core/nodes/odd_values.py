@@ -2,8 +2,11 @@
 
 ``gpustat`` of each node while a job hangs, clocks of all cards, rates of ports: one row has 0 % where all others have
 100, or 960 MHz where they have 1,950. Nothing changes in them: it is told where nothing else tells who stands apart.
+So is what each machine says once, in its own log, with one number that all others have alike: a port that came up at
+40 Gb/sec beside 200. Of two machines no number is the odd one, but the lower rate of a link is the worse.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events.row_text import each_row
+from core.events.row_text import each_row, read_rows
 from core.judge.ranking import quote
 from core.nodes.gauges import STEADY
 from core.nodes.sign import Sign, short
@@ -23,6 +26,12 @@ from core.shares import MAJORITY, MIN_RANKS
 ODD, SEVERAL = 0.45, 0.55  # as who does not answer (core.nodes.stall); as sure as a look is worth, of several numbers
 MAX_ROWS, MAX_ALL = 1024, 8192  # rows of a file and of all files that are read: a list of 128 machines with 8 cards
 AGAINST_ZERO = 10.0  # where all others have 0: one or two are what a counter of errors has anywhere
+MAX_MESSAGES = 256  # that each machine says once, the first to be said first, as core.nodes.settings looks at
+PAIR, SELDOM = 2, 4  # machines; times that each says it: once for a port, of which it has a few
+# Rates of links: "NIC Link is Up, 10000 Mbps full duplex" of bnxt_en, "NIC Link is Up 10 Gbps" of ixgbe (Linux 6.8),
+# "40 Gb/sec (4X QDR)" of /sys/class/infiniband/*/ports/*/rate, "Speed: 100000Mb/s" of ethtool
+_RATE = re.compile(r"(?<![\w.])(\d{1,9}(?:\.\d{1,6})?) ?(?P<scale>[GM])b(?:it)?(?:/s(?:ec)?|ps)\b")
+Told = tuple[str, int, str]  # a node, a row and its text
 Key = tuple[int, int, str]  # numbers of a line, which of them it is, and the word before it
 
 
@@ -38,39 +47,103 @@ class _Odd:
     text: str
 
     @property
-    def says(self) -> str:
-        """What is odd, as the end of a sentence about the node."""
-        usual = f"{self.least:g}" if self.least == self.most else f"{self.least:g} to {self.most:g}"
-        return f"has {self.value:g} where all others have {usual}"
+    def usual(self) -> str:
+        """What all others have."""
+        return f"{self.least:g}" if self.least == self.most else f"{self.least:g} to {self.most:g}"
 
     @property
     def because(self) -> str:
-        return f"{self.node} {self.says}: \u201c{short(quote(self.text))}\u201d."
+        """What is odd, as a sentence with the line that tells it."""
+        return f"{self.node} has {self.value:g} where all others have {self.usual}: {self.quoted(120)}."
+
+    def quoted(self, most: int) -> str:
+        """The line that tells it, of at most so many characters, among them the number."""
+        text = quote(self.text)
+        place = text.find(f"{self.value:g}")
+        start = max(0, place - most // 2) if len(text) > most else 0
+        cut = "\u2026" if start else ""
+        return f"\u201c{cut}{short(text[start:], most)}\u201d"
 
 
 def odd_value_signs(parsed: Parsed) -> list[Sign]:
-    """A sign for the one node whose numbers in a list of all machines are far from those of all others."""
-    if parsed.unit != "node" or len(parsed.nodes) < MIN_RANKS:
+    """A sign for the one node whose numbers are far from those of all others, in a list or in what each says once."""
+    if parsed.unit != "node" or len(parsed.nodes) < PAIR:
         return []
-    values: dict[Key, dict[str, list[tuple[float, int, str]]]] = defaultdict(lambda: defaultdict(list))
-    for node, row, text in _rows_of_nodes(parsed):
-        numbers = numbers_of(text)
-        for place, number in enumerate(numbers):
-            name = "" if number.name == node else number.name
-            values[len(numbers), place, name][node].append((number.value, row, text))
-    found = [odd for _, of_nodes in sorted(values.items()) if (odd := _odd(of_nodes, len(parsed.nodes))) is not None]
+    found, says = list[_Odd](), "in a list of all machines it has {value:g} where all others have {usual}"
+    if len(parsed.nodes) >= MIN_RANKS:
+        found = _all_odd(list(_rows_of_nodes(parsed)), parsed)
+    is_list = bool(found)
+    if not is_list:
+        says = "it says {quoted}, where all others have {usual}"
+        found = [odd for told in _said_once(parsed) for odd in _odd_of_message(told, parsed)]
     counts = Counter(odd.node for odd in found).most_common(2)
     if not counts or (len(counts) > 1 and counts[0][1] < 2 * counts[1][1]):
         return []  # they point to several: to nobody
     node, often = counts[0]
     own = [odd for odd in found if odd.node == node]
-    check = f"Compare {node} with a healthy node in what that list shows."
-    says = f"in a list of all machines it {own[0].says}"
-    rows = tuple(sorted({odd.row for odd in own}))
-    return [Sign(node, "odd", SEVERAL if often > 1 else ODD, own[0].because, says=says, check=check, rows=rows)]
+    first, rows = own[0], tuple(sorted({odd.row for odd in own}))
+    check = f"Compare {node} with a healthy node in what {first.quoted(60)} tells."
+    says = says.format(value=first.value, usual=first.usual, quoted=first.quoted(60))
+    return [
+        Sign(node, "odd", SEVERAL if is_list and often > 1 else ODD, first.because, says=says, check=check, rows=rows)
+    ]
 
 
-def _rows_of_nodes(parsed: Parsed) -> Iterator[tuple[str, int, str]]:
+def _odd_of_message(told: Sequence[Told], parsed: Parsed) -> list[_Odd]:
+    """Numbers of a message that one machine has otherwise, and all others alike; of two machines, the worse link."""
+    if len(parsed.nodes) >= MIN_RANKS:
+        return [odd for odd in _all_odd(told, parsed) if odd.least == odd.most]
+    return [odd] if (odd := _slower_link(told)) is not None else []
+
+
+def _all_odd(told: Sequence[Told], parsed: Parsed) -> list[_Odd]:
+    """Each number of these lines that one node has otherwise than all others."""
+    values: dict[Key, dict[str, list[tuple[float, int, str]]]] = defaultdict(lambda: defaultdict(list))
+    for node, row, text in told:
+        numbers = numbers_of(text)
+        for place, number in enumerate(numbers):
+            name = "" if number.name == node else number.name
+            values[len(numbers), place, name][node].append((number.value, row, text))
+    odds = (_odd(of_nodes, len(parsed.nodes)) for _, of_nodes in sorted(values.items()))
+    return [odd for odd in odds if odd is not None]
+
+
+def _said_once(parsed: Parsed) -> Iterator[list[Told]]:
+    """The lines of each message that every machine says as often as the others, and seldom, as the first to be said."""
+    table = parsed.table
+    known = {name: place for place, name in enumerate(table.nodes)}
+    places = [known[name] for name in parsed.nodes if name in known]
+    if len(places) < len(parsed.nodes):
+        return
+    likely = [
+        event
+        for event, template in enumerate(table.templates)
+        if not template.block and len(places) <= table.heads[event] <= SELDOM * len(places)
+    ]
+    by_event = table.rows_of(likely)
+    for event in sorted(likely, key=lambda event: int(by_event[event][0]))[:MAX_MESSAGES]:
+        rows = by_event[event][table.head[by_event[event]]]
+        counts = Counter(table.node[rows].tolist())
+        if set(counts) == set(places) and len(set(counts.values())) == 1:
+            texts = read_rows(parsed.files, table, rows)
+            yield [(table.nodes[table.node[row]], row, texts[row]) for row in rows.tolist() if row in texts]
+
+
+def _slower_link(told: Sequence[Told]) -> _Odd | None:
+    """Of two machines the one whose link came up with a rate far below that of the other."""
+    rates: dict[str, list[tuple[float, int, str]]] = defaultdict(list)
+    for node, row, text in told:
+        if found := _RATE.search(text):
+            rates[node].append((float(found[1]) * (1000 if found["scale"] == "G" else 1), row, text))
+    if len(rates) != PAIR:
+        return None
+    (slow, own), (_, others) = sorted(rates.items(), key=lambda rate: min(rate[1]))
+    value, row, text = min(own)
+    least, most = min(others)[0], max(others)[0]
+    return _Odd(slow, value, least, most, row, text) if value * STEADY < least else None
+
+
+def _rows_of_nodes(parsed: Parsed) -> Iterator[Told]:
     """Rows of files that are a list of all machines, one block of lines after the other, with the node of each.
 
     The node that a line names, else the one that the last heading above it began with.

@@ -1,8 +1,10 @@
 """Lists of all machines in which one stands apart."""
 
+import pytest
+
 from core.diagnose import diagnose
 from core.job import Job, Status
-from tests.support.jobs import four_nodes, job, lines, signs_of, steps
+from tests.support.jobs import at, four_nodes, job, lines, signs_of, steps
 
 FAMILIAR = "NVIDIA A100-SXM4-40GB"
 
@@ -62,3 +64,32 @@ def test_a_job_of_two_nodes_is_compared_with_nobody() -> None:
     one = job({"node-0/a.log": lines(*steps(9)), "node-1/a.log": lines(*steps(9)), "gpustat.txt": rows})
 
     assert odd(one) == []
+
+
+def each_says(*texts: str) -> Job:
+    """A job that hung, of nodes each of which said one line of its own beside its iterations."""
+    files = {f"node-{n}/rank_{n}.log": lines(*steps(5), text, *steps(20, first=6)) for n, text in enumerate(texts)}
+    ranks = {f"node-{n}": (n,) for n in range(len(texts))}
+    files["console.log"] = lines(at(1800, "the job is still there"))
+    return job(files, node_ranks=ranks, nodes=tuple(ranks))
+
+
+def test_what_each_machine_says_once_is_a_list_too() -> None:
+    """The port of one came up at a fifth of the rate; so much is free on each that no two have it alike."""
+    free = (7.1, 1.3, 6.4, 2.2)
+    texts = [f"ib0 state=Active rate={40 if n == 2 else 200} Gb/sec /data free={free[n]}T" for n in range(4)]
+    one = each_says(*texts)
+
+    assert odd(one) == [("node-2", 0.45)]
+    assert "rate=40 Gb/sec" in diagnose(one, []).headline
+    assert "where all others have 200" in diagnose(one, []).headline
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"), [(10000, [("node-1", 0.45)]), (100000, [])], ids=["a tenth", "the same"]
+)
+def test_of_two_machines_the_slower_link_is_told(other: int, expected: list[tuple[str, float]]) -> None:
+    """Linux 6.8, drivers/net/ethernet/broadcom/bnxt."""
+    link = "kernel: bnxt_en 0000:41:00.0 eno1np0: NIC Link is Up, {} Mbps full duplex, Flow control: none"
+
+    assert odd(each_says(link.format(100000), link.format(other))) == expected
