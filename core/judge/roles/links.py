@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +18,66 @@ from core.parsed import Parsed
 SEVERAL = 2  # nodes: of one alone nobody else has lost a link
 STOOD = 60_000_000  # microseconds without progress before a link was lost: no step that goes on takes so long by chance
 MAX_READ = 4096  # lines of links: a switch that flaps says thousands
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """What the kernel says when it loses a link or a server, and when it has it back; ``link`` is its name.
+
+    lost_words, back_words: as a message with masked numbers says it.
+    """
+
+    lost_words: re.Pattern[str]
+    lost: re.Pattern[str]
+    back_words: re.Pattern[str]
+    back: re.Pattern[str]
+
+
 # As systemd-networkd (252) and Linux' drivers of network cards (6.6) say it: what stands before the colon is the link
-_DOWN = re.compile(r"(?P<link>[A-Za-z][\w.]{1,31}): (?:Lost carrier|(?:NIC )?Link (?:is )?down)\b", re.IGNORECASE)
-_UP = re.compile(r"(?P<link>[A-Za-z][\w.]{1,31}): (?:Gained carrier|(?:NIC )?Link (?:is )?up)\b", re.IGNORECASE)
+_LINK = _Service(
+    lost_words=re.compile(r"lost carrier|link (?:is )?down\b", re.IGNORECASE),
+    lost=re.compile(r"(?P<link>[A-Za-z][\w.]{1,31}): (?:Lost carrier|(?:NIC )?Link (?:is )?down)\b", re.IGNORECASE),
+    back_words=re.compile(r"gained carrier|link (?:is )?up\b", re.IGNORECASE),
+    back=re.compile(r"(?P<link>[A-Za-z][\w.]{1,31}): (?:Gained carrier|(?:NIC )?Link (?:is )?up)\b", re.IGNORECASE),
+)
 # As Linux' NFS client (fs/nfs, net/sunrpc/clnt.c, 6.6) says it
-_SERVER_WORDS = re.compile(r"nfs: server .{1,64} not responding, (?:still trying|timed out)", re.IGNORECASE)
-_SILENT = re.compile(r"nfs: server (?P<link>[\w.:-]{1,64}) not responding", re.IGNORECASE)
-_ANSWERS = re.compile(r"nfs: server (?P<link>[\w.:-]{1,64}) OK\b", re.IGNORECASE)
-_ANSWERS_WORDS = re.compile(r"nfs: server .{1,64} OK\b", re.IGNORECASE)
-_UP_WORDS = re.compile(r"gained carrier|link (?:is )?up\b", re.IGNORECASE)
+_SERVER = _Service(
+    lost_words=re.compile(r"nfs: server .{1,64} not responding, (?:still trying|timed out)", re.IGNORECASE),
+    lost=re.compile(r"nfs: server (?P<link>[\w.:-]{1,64}) not responding", re.IGNORECASE),
+    back_words=re.compile(r"nfs: server .{1,64} OK\b", re.IGNORECASE),
+    back=re.compile(r"nfs: server (?P<link>[\w.:-]{1,64}) OK\b", re.IGNORECASE),
+)
+# As Lustre's client (lustre/ptlrpc/import.c, 2.15) says it
+_TARGET = _Service(
+    lost_words=re.compile(r"Connection to .{1,64} \(at .{1,64}\) was lost"),
+    lost=re.compile(r"Connection to (?P<link>[\w.-]{1,64}) \(at [\w.@:]{1,64}\) was lost"),
+    back_words=re.compile(r"Connection restored to "),
+    back=re.compile(r"Connection restored to (?P<link>[\w.-]{1,64}) \(at "),
+)
+_SERVICES = (_LINK, _SERVER, _TARGET)
+
+
+def never_back(parsed: Parsed, candidates: Sequence[Candidate]) -> frozenset[int]:
+    """Events of links and servers that were lost once, and of which nobody says that they came back."""
+    found = set()
+    for service in _SERVICES:
+        lost = [candidate for candidate in candidates if service.lost_words.search(candidate.text)]
+        back = _came_up(parsed, service) if lost else {}
+        for candidate in lost:
+            last = candidate.rows[-MAX_READ:]
+            links = _links(parsed, last, service.lost)
+            if any(back.get(link, -1) < int(parsed.table.time[row]) for row, link in links.items()):
+                found.add(candidate.event)
+    return frozenset(found)
+
+
+def _links(parsed: Parsed, rows: NDArray[np.intp], words: re.Pattern[str]) -> dict[int, tuple[int, str]]:
+    """The node and the link that each of these rows tells of, by row."""
+    found = {}
+    for row, text in read_rows(parsed.files, parsed.table, rows).items():
+        if (match := words.search(unlabelled(parsed.table, row, text))) is not None:
+            found[row] = int(parsed.table.node[row]), match["link"]
+    return found
 
 
 def clear_recovered_links(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -40,13 +92,8 @@ def clear_recovered_links(parsed: Parsed, candidates: Sequence[Candidate]) -> Se
     ]
     if not lost:
         return candidates
-    up = _came_up(parsed)
-    down: dict[int, tuple[int, str]] = {}
-    rows = np.unique(np.concatenate([candidate.rows for candidate in lost]))[:MAX_READ]
-    for row, text in read_rows(parsed.files, parsed.table, rows).items():
-        match = _DOWN.search(unlabelled(parsed.table, row, text))
-        if match is not None:
-            down[row] = (int(parsed.table.node[row]), match["link"])
+    up = _came_up(parsed, _LINK)
+    down = _links(parsed, np.unique(np.concatenate([candidate.rows for candidate in lost]))[:MAX_READ], _LINK.lost)
     back = {row for row, link in down.items() if up.get(link, -1) > int(parsed.table.time[row])}
     several = len({node for candidate in lost for node in candidate.nodes}) >= SEVERAL
     if not several or len(back) == len(down):
@@ -67,19 +114,17 @@ def clear_recovered_links(parsed: Parsed, candidates: Sequence[Candidate]) -> Se
 def clear_answered_servers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """The candidates without file servers that answered again, a minute at least before the logs end."""
     lost = [
-        candidate for candidate in candidates if candidate.role is Role.ROOT and _SERVER_WORDS.search(candidate.text)
+        candidate
+        for candidate in candidates
+        if candidate.role is Role.ROOT and _SERVER.lost_words.search(candidate.text)
     ]
     if not lost:
         return candidates
-    again = _came_up(parsed, _ANSWERS_WORDS, _ANSWERS)
+    again = _came_up(parsed, _SERVER)
     end = int(parsed.table.spoke.last.max()) - STOOD
     rows = np.unique(np.concatenate([candidate.rows for candidate in lost]))[:MAX_READ]
-    back = set()
-    for row, text in read_rows(parsed.files, parsed.table, rows).items():
-        match = _SILENT.search(unlabelled(parsed.table, row, text))
-        answered = again.get((int(parsed.table.node[row]), match["link"]), -1) if match is not None else -1
-        if int(parsed.table.time[row]) <= answered <= end:
-            back.add(row)
+    silent = _links(parsed, rows, _SERVER.lost)
+    back = {row for row, link in silent.items() if int(parsed.table.time[row]) <= again.get(link, -1) <= end}
 
     def answers(of: Rows) -> NDArray[np.bool_]:
         return np.isin(of, sorted(back))
@@ -90,17 +135,12 @@ def clear_answered_servers(parsed: Parsed, candidates: Sequence[Candidate]) -> S
     ]
 
 
-def _came_up(
-    parsed: Parsed, words: re.Pattern[str] = _UP_WORDS, up: re.Pattern[str] = _UP
-) -> dict[tuple[int, str], int]:
+def _came_up(parsed: Parsed, service: _Service) -> dict[tuple[int, str], int]:
     """When each link of each node last came up."""
     table = parsed.table
-    events = [event for event, template in enumerate(table.templates) if words.search(template.sample)]
+    events = [event for event, template in enumerate(table.templates) if service.back_words.search(template.sample)]
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[-MAX_READ:]
     last_up: dict[tuple[int, str], int] = {}
-    for row, text in read_rows(parsed.files, table, rows).items():
-        match = up.search(unlabelled(table, row, text))
-        if match is not None:
-            link = int(table.node[row]), match["link"]
-            last_up[link] = max(last_up.get(link, -1), int(table.time[row]))
+    for row, link in _links(parsed, rows, service.back).items():
+        last_up[link] = max(last_up.get(link, -1), int(table.time[row]))
     return last_up

@@ -6,6 +6,7 @@ import numpy as np
 
 from core.job import Status
 from core.judge.candidates import Candidate
+from core.judge.roles.links import never_back
 from core.model import Role
 from core.parsed import Parsed
 
@@ -16,16 +17,23 @@ WORTH_A_LOOK = 0.4  # strength from which on an unknown message may be a root; a
 def demote_survived(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """Errors that were followed by progress, and mere warnings, are benign; unknown lines after one survival.
 
+    A link or a server that never came back was not survived where iterations are counted without a clock.
     In a job that failed and of which nothing else tells why, only by progress of the node that says them: others may
     do work of their own.
     """
-    table = parsed.table
+    table, marks = parsed.table, parsed.iterations.marks
+    clockless = len(marks) and not table.timed[marks].any()
+    lost = never_back(parsed, candidates) if clockless else frozenset[int]()
 
     def demote(candidate: Candidate) -> Candidate:
         fact = candidate.fact
         periodic = not fact.known and not table.templates[candidate.event].block  # exceptions are no beat
         limit = 0.0 if periodic else SURVIVED
-        if candidate.role in (Role.ROOT, Role.PROPAGATED) and candidate.survived > limit:
+        if (
+            candidate.role in (Role.ROOT, Role.PROPAGATED)
+            and candidate.survived > limit
+            and candidate.event not in lost
+        ):
             return candidate.with_role(Role.BENIGN, "the job went on after it")
         if candidate.role is Role.ROOT and not fact.known and fact.strength < WORTH_A_LOOK:
             return candidate.with_role(Role.BENIGN, "a warning that nothing else supports")
