@@ -34,6 +34,9 @@ _DEVICE = re.compile(
 )
 # A row of nvidia-smi --format=csv, behind its clock: ", 4, 87, 510 MHz, 186.33 W"
 _CSV_ROW = re.compile(r"^[\s,]*(?P<number>\d{1,3}),(?=.*\d (?:MHz|W|MiB|%))")
+# A row of gpustat (1.1): "[2] NVIDIA A100-PCIE-40GB | 63'C,  94 % | 35102 / 40960 MB"
+_GPUSTAT_ROW = re.compile(r"^\s*\[(?P<number>\d{1,3})\] [^|]{1,64}\|(?=\s{0,3}\d{1,3}.C,)")
+_ROWS = (_DEVICE, _CSV_ROW, _GPUSTAT_ROW)
 _NUMBER = re.compile(
     r"(?:(?P<name>[A-Za-z][\w()%/ ]{0,24}?)[ =:]{1,2})?(?<![\w.:/-])(?P<value>\d{1,9}(?:\.\d{1,6})?)(?![\w:/-])"
 )
@@ -51,6 +54,11 @@ class _Changed:
     after: float
     row: int
 
+    @property
+    def octaves(self) -> float:
+        """How far it went, up or down; zero counts as one."""
+        return float(abs(np.log2((self.after or 1.0) / (self.before or 1.0))))
+
 
 def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     """A sign for the one node with the few devices that changed, of a job that became slow or stood still."""
@@ -64,7 +72,7 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     nodes = {node for node, _ in odd}
     if len(devices) < MIN_DEVICES or not odd or len(odd) > few_of(len(devices)) or len(nodes) != 1:
         return []
-    first = max(changed, key=lambda found: (abs(np.log(found.after / found.before)), found.device, found.name))
+    first = max(changed, key=lambda found: (found.octaves, found.device, found.name))
     told = f"{first.name} of {first.device} on {first.node} went from {first.before:.4g} to {first.after:.4g}"
     return [
         Sign(
@@ -106,13 +114,13 @@ def _spread(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
 def _is_row(sample: str) -> bool:
     """Whether a template may be a row of a device."""
     plain = _CLOCK.sub(" ", sample.replace("<TS>", " ").replace("<NUM>", "0"))
-    return _DEVICE.search(plain) is not None or _CSV_ROW.search(plain) is not None
+    return any(row.search(plain) for row in _ROWS)
 
 
 def _numbers(text: str) -> Iterator[tuple[str, str, float]]:
     """Device, name and value of each number of a row; what has no name is called after its place."""
     plain = _CLOCK.sub(" ", text)
-    device = _DEVICE.search(plain) or _CSV_ROW.search(plain)
+    device = next((found for row in _ROWS if (found := row.search(plain)) is not None), None)
     if device is None:
         return
     called = f"{device.groupdict().get('kind', 'GPU')} {device['number']}"
@@ -122,23 +130,23 @@ def _numbers(text: str) -> Iterator[tuple[str, str, float]]:
 
 
 def _change(node: str, device: str, name: str, series: list[tuple[int, float]]) -> _Changed | None:
-    """Where a number left its level for good, by three times or to a third; None where it did not."""
+    """Where a number left its level for good, by three times or to a third; None where it did not.
+
+    Zero, which an idle card has, counts as one: numbers that are often zero are whole.
+    """
     values = np.array([value for _, value in series])
-    if len(values) < 2 * MIN_VALUES or values.min() <= 0:
+    if len(values) < 2 * MIN_VALUES:
         return None
-    steps = np.log(values)
+    steps = np.log(values if values.min() > 0 else np.maximum(values, 1.0))
     at = int(np.argmax(np.abs(np.diff(steps)))) + 1
     sides = steps[:at], steps[at:]
     if min(map(len, sides)) < MIN_VALUES or any(
         np.abs(side - np.median(side)).max() > np.log(STEADY) for side in sides
     ):
         return None
-    before, after = (float(np.exp(np.median(side))) for side in sides)
-    return (
-        _Changed(node, device, name, before, after, series[at][0])
-        if abs(np.log(after / before)) >= np.log(TIMES)
-        else None
-    )
+    if abs(np.median(sides[1]) - np.median(sides[0])) < np.log(TIMES):
+        return None
+    return _Changed(node, device, name, float(np.median(values[:at])), float(np.median(values[at:])), series[at][0])
 
 
 def _is_at_onset(parsed: Parsed, ending: Ending, row: int) -> bool:

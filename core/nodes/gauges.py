@@ -41,7 +41,7 @@ def gauge_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     if onset is None or len(nodes) < MIN_RANKS or parsed.unit != "node":
         return []
     signs: dict[str, Sign] = {}
-    for events in _messages(parsed):
+    for events in probe_messages(parsed):
         for name, levels in sorted(_levels(parsed, events, onset).items()):
             for node, (before, after) in _odd(levels, len(nodes)):
                 because = f"{name} on {node} went from {before:.3g} to {after:.3g} when the job did; not so elsewhere."
@@ -66,7 +66,7 @@ def onset_of(parsed: Parsed, ending: Ending) -> int | None:
     return int(before[-1]) if len(before) else None
 
 
-def _messages(parsed: Parsed) -> list[tuple[int, ...]]:
+def probe_messages(parsed: Parsed) -> list[tuple[int, ...]]:
     """Messages with numbers beside the progress that most nodes say often, and that complain of nothing.
 
     Those that begin alike are one: ``load1=18.0 top=python``, and ``load1=397.6 top=backup`` when another program runs.

@@ -36,7 +36,7 @@ Key = tuple[int, int, str]  # numbers of a line, which of them it is, and the wo
 
 
 @dataclass(frozen=True, slots=True)
-class _Odd:
+class OddNumber:
     """A number of one node that is far from those of all others, between the least and the most of theirs."""
 
     node: str
@@ -47,14 +47,25 @@ class _Odd:
     text: str
 
     @property
+    def shown(self) -> str:
+        """The number, for a sentence."""
+        return _text(self.value)
+
+    @property
     def usual(self) -> str:
         """What all others have."""
-        return f"{self.least:g}" if self.least == self.most else f"{self.least:g} to {self.most:g}"
+        return _text(self.least) if self.least == self.most else f"{_text(self.least)} to {_text(self.most)}"
+
+    @property
+    def far(self) -> float:
+        """How many times it is the nearest of theirs, or the other way round; zero counts as one."""
+        value, least, most = (max(number, 1.0) for number in (self.value, self.least, self.most))
+        return value / most if self.value > self.most else least / value
 
     @property
     def because(self) -> str:
         """What is odd, as a sentence with the line that tells it."""
-        return f"{self.node} has {self.value:g} where all others have {self.usual}: {self.quoted(120)}."
+        return f"{self.node} has {self.shown} where all others have {self.usual}: {self.quoted(120)}."
 
     def quoted(self, most: int) -> str:
         """The line that tells it, of at most so many characters, among them the number."""
@@ -69,34 +80,41 @@ def odd_value_signs(parsed: Parsed) -> list[Sign]:
     """A sign for the one node whose numbers are far from those of all others, in a list or in what each says once."""
     if parsed.unit != "node" or len(parsed.nodes) < PAIR:
         return []
-    found, says = list[_Odd](), "in a list of all machines it has {value:g} where all others have {usual}"
-    if len(parsed.nodes) >= MIN_RANKS:
-        found = _all_odd(list(_rows_of_nodes(parsed)), parsed)
+    found = _all_odd(list(_rows_of_nodes(parsed)), parsed) if len(parsed.nodes) >= MIN_RANKS else []
     is_list = bool(found)
     if not is_list:
-        says = "it says {quoted}, where all others have {usual}"
         found = [odd for told in _said_once(parsed) for odd in _odd_of_message(told, parsed)]
     counts = Counter(odd.node for odd in found).most_common(2)
     if not counts or (len(counts) > 1 and counts[0][1] < 2 * counts[1][1]):
         return []  # they point to several: to nobody
     node, often = counts[0]
     own = [odd for odd in found if odd.node == node]
+    if not is_list:
+        return [sign_of_odd(own, ODD, f"it says {own[0].quoted(60)}, where all others have {own[0].usual}")]
+    says = f"in a list of all machines it has {own[0].shown} where all others have {own[0].usual}"
+    return [sign_of_odd(own, SEVERAL if often > 1 else ODD, says)]
+
+
+def sign_of_odd(own: Sequence[OddNumber], weight: float, says: str) -> Sign:
+    """The sign for a node by its odd numbers, the most telling first."""
     first, rows = own[0], tuple(sorted({odd.row for odd in own}))
-    check = f"Compare {node} with a healthy node in what {first.quoted(60)} tells."
-    says = says.format(value=first.value, usual=first.usual, quoted=first.quoted(60))
-    return [
-        Sign(node, "odd", SEVERAL if is_list and often > 1 else ODD, first.because, says=says, check=check, rows=rows)
-    ]
+    check = f"Compare {first.node} with a healthy node in what {first.quoted(60)} tells."
+    return Sign(first.node, "odd", weight, first.because, says=says, check=check, rows=rows)
 
 
-def _odd_of_message(told: Sequence[Told], parsed: Parsed) -> list[_Odd]:
+def _odd_of_message(told: Sequence[Told], parsed: Parsed) -> list[OddNumber]:
     """Numbers of a message that one machine has otherwise, and all others alike; of two machines, the worse link."""
     if len(parsed.nodes) >= MIN_RANKS:
         return [odd for odd in _all_odd(told, parsed) if odd.least == odd.most]
     return [odd] if (odd := _slower_link(told)) is not None else []
 
 
-def _all_odd(told: Sequence[Told], parsed: Parsed) -> list[_Odd]:
+def _text(number: float) -> str:
+    """A number for a sentence: 45,164,400, 0.25."""
+    return f"{number:,.0f}" if number.is_integer() else f"{number:.6g}"
+
+
+def _all_odd(told: Sequence[Told], parsed: Parsed) -> list[OddNumber]:
     """Each number of these lines that one node has otherwise than all others."""
     values: dict[Key, dict[str, list[tuple[float, int, str]]]] = defaultdict(lambda: defaultdict(list))
     for node, row, text in told:
@@ -104,7 +122,7 @@ def _all_odd(told: Sequence[Told], parsed: Parsed) -> list[_Odd]:
         for place, number in enumerate(numbers):
             name = "" if number.name == node else number.name
             values[len(numbers), place, name][node].append((number.value, row, text))
-    odds = (_odd(of_nodes, len(parsed.nodes)) for _, of_nodes in sorted(values.items()))
+    odds = (odd_number(of_nodes, len(parsed.nodes)) for _, of_nodes in sorted(values.items()))
     return [odd for odd in odds if odd is not None]
 
 
@@ -129,7 +147,7 @@ def _said_once(parsed: Parsed) -> Iterator[list[Told]]:
             yield [(table.nodes[table.node[row]], row, texts[row]) for row in rows.tolist() if row in texts]
 
 
-def _slower_link(told: Sequence[Told]) -> _Odd | None:
+def _slower_link(told: Sequence[Told]) -> OddNumber | None:
     """Of two machines the one whose link came up with a rate far below that of the other."""
     rates: dict[str, list[tuple[float, int, str]]] = defaultdict(list)
     for node, row, text in told:
@@ -140,7 +158,7 @@ def _slower_link(told: Sequence[Told]) -> _Odd | None:
     (slow, own), (_, others) = sorted(rates.items(), key=lambda rate: min(rate[1]))
     value, row, text = min(own)
     least, most = min(others)[0], max(others)[0]
-    return _Odd(slow, value, least, most, row, text) if value * STEADY < least else None
+    return OddNumber(slow, value, least, most, row, text) if value * STEADY < least else None
 
 
 def _rows_of_nodes(parsed: Parsed) -> Iterator[Told]:
@@ -173,8 +191,10 @@ def _short_files(parsed: Parsed) -> Iterator[NDArray[np.intp]]:
             yield np.arange(rows.start, rows.stop)
 
 
-def _odd(values: Mapping[str, Sequence[tuple[float, int, str]]], nodes: int) -> _Odd | None:
-    """The only node with a value that is far from all of all others, which agree."""
+def odd_number(
+    values: Mapping[str, Sequence[tuple[float, int, str]]], nodes: int, times: float = STEADY
+) -> OddNumber | None:
+    """The only node with a value that is so many times all of all others, which agree, or such a part of them."""
     if len(values) < max(MIN_RANKS, nodes * MAJORITY):
         return None
     apart = []
@@ -183,8 +203,8 @@ def _odd(values: Mapping[str, Sequence[tuple[float, int, str]]], nodes: int) -> 
         least, most = min(others), max(others)
         if least < 0 or most > STEADY * least:
             continue
-        far = [item for item in own if item[0] * STEADY < least or item[0] > (STEADY * most or AGAINST_ZERO)]
+        far = [item for item in own if item[0] * times < least or item[0] > (times * most or AGAINST_ZERO)]
         if far:
             value, row, text = far[0]
-            apart.append(_Odd(node, value, least, most, row, text))
+            apart.append(OddNumber(node, value, least, most, row, text))
     return apart[0] if len(apart) == 1 else None

@@ -57,3 +57,20 @@ def test_the_card_that_fell_to_a_fifth_of_its_clock_is_told(form: str) -> None:
 def test_other_changes_accuse_nobody(one: Job) -> None:
     """Clocks move with the load, and with that of all others."""
     assert diagnose(one, []).nodes == ()
+
+
+def test_a_card_that_idles_while_all_others_spin_is_told() -> None:
+    """gpustat (1.1) each minute, of a job that hung: who waits in a collective is busy, who never came to it is not."""
+    tables = {}
+    for node in range(4):
+        rows = []
+        for minute in range(12):
+            rows.append(f"node-{node}  Sat Nov 21 04:{minute:02d}:00 2026  535.183.01")
+            busy = {card: 0 if (node, card) == (2, 1) and minute > 5 else 94 + card for card in range(4)}
+            rows += [f"[{card}] NVIDIA A100-PCIE-40GB | 5{card}'C,  {busy[card]} % | 35102 / 40960 MB" for card in busy]
+        tables[f"node-{node}/gpustat.txt"] = rows
+    usual = [at(10 * step, f"step {step} loss 2.5") for step in range(1, 33)]
+    found = diagnose(four_nodes({}, usual=usual, others=tables | {"console.log": [at(720, "still there")]}), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "of GPU 1 on node-2 went from 95 to 0" in found.nodes[0].because

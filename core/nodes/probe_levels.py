@@ -1,0 +1,99 @@
+"""What machines measure of themselves again and again, where one stands far from all others when the job ends.
+
+A node exporter's text, ``vmstat 5``, a sampler of cards: the last values of one machine are a third of those of all
+others, or three times them; it swaps, throttles or counts errors, and they do not. No moment is needed, nor a clock:
+``core.nodes.gauges`` tells what changed with the job's pace, and this what is otherwise.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.events.row_text import read_rows
+from core.events.table import rows_by
+from core.job import Status
+from core.nodes.gauges import TIMES, probe_messages
+from core.nodes.odd_values import ODD, OddNumber, odd_number, sign_of_odd
+from core.nodes.sign import Sign
+from core.nodes.told_subjects import MIN_SIDE, numbers_of
+from core.nodes.votes import of_each
+from core.parsed import Parsed
+from core.shares import few_of
+
+ENOUGH = 4  # machines: of three, two that happen to agree would make the third the odd one
+LAST = 8  # rows of a machine whose middle is its level at the end; of fewer than MIN_SIDE nobody knows it
+HEAD = 4  # rows at the beginning of a file, among which a table has its head
+MAX_ROWS = 1 << 14  # rows that are read in all: eight of 128 machines for each of 16 messages
+_NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,12})?")
+
+
+def probe_signs(parsed: Parsed) -> list[Sign]:
+    """A sign for the one machine of which some measured number ends far from that of all others."""
+    if parsed.unit != "node" or len(parsed.nodes) < ENOUGH or parsed.job.status is Status.COMPLETED:
+        return []
+    found = sorted(_odd_levels(parsed), key=lambda odd: -odd.far)
+    if len({odd.node for odd in found}) != 1:
+        return []  # they point to several: to nobody
+    first, column = found[0], _column(parsed, found[0])
+    measured = f"its {column} is {first.shown}, that of" if column else f"it measured {first.quoted(60)}, where"
+    usual = f"all others {first.usual}" if column else f"all others have {first.usual}"
+    return [sign_of_odd(found, ODD, f"{measured} {usual}")]
+
+
+def _column(parsed: Parsed, odd: OddNumber) -> str:
+    """What the head of a table calls the number of a row that is nothing but numbers; empty where it has none."""
+    numbers, table = odd.text.split(), parsed.table
+    first = table.rows_of_file(int(table.file[odd.row])).start
+    for _, text in sorted(read_rows(parsed.files, table, np.arange(first, min(odd.row, first + HEAD))).items()):
+        names = text.split()
+        if len(names) == len(numbers) and all(map(_NUMBER.fullmatch, numbers)) and not any(map(str.isdigit, names)):
+            pairs = zip(names, numbers, strict=True)
+            return next((name for name, number in pairs if float(number) == odd.value), "")
+    return ""
+
+
+def _odd_levels(parsed: Parsed) -> Iterator[OddNumber]:
+    """Each odd number at the end of what machines measure, the message that is said most often first."""
+    left = MAX_ROWS
+    for events in probe_messages(parsed):
+        rows = _last_of_machines(parsed, events)
+        if len(rows) > left:
+            return
+        left -= len(rows)
+        yield from _of_message(parsed, rows)
+
+
+def _last_of_machines(parsed: Parsed, events: tuple[int, ...]) -> NDArray[np.intp]:
+    """The last rows in which each machine, and none of its ranks, says one of these; none where some hardly do.
+
+    Of a machine with one rank what it measures may be told as that rank's, in a file that counts no iterations.
+    """
+    table = parsed.table
+    rows = np.sort(np.concatenate(list(table.rows_of(events).values())))
+    counting = np.unique(table.file[parsed.iterations.marks])
+    one_each = len(table.ranks) <= len(parsed.nodes)
+    measured = (table.rank[rows] < 0) | (one_each & ~np.isin(table.file[rows], counting))
+    rows = rows[(table.node[rows] >= 0) & measured]
+    of_node = [own for _, own in rows_by(table.node, rows)]
+    counts = [len(own) for own in of_node]
+    if len(counts) < len(parsed.nodes) - few_of(len(parsed.nodes)) or min(counts) < MIN_SIDE:
+        return np.zeros(0, np.intp)
+    return np.asarray(np.sort(np.concatenate([own[-LAST:] for own in of_node])), np.intp)
+
+
+def _of_message(parsed: Parsed, rows: NDArray[np.intp]) -> Iterator[OddNumber]:
+    """The numbers of these lines whose middle is odd on one machine."""
+    table = parsed.table
+    values: dict[tuple[int, int, str], dict[str, list[tuple[float, int, str]]]] = defaultdict(lambda: defaultdict(list))
+    for row, text in read_rows(parsed.files, table, rows).items():
+        node, numbers = table.nodes[table.node[row]], numbers_of(text)
+        for place, number in enumerate(numbers):
+            if not of_each(number.name):
+                values[len(numbers), place, number.name][node].append((number.value, row, text))
+    for _, of_nodes in sorted(values.items()):
+        middle = {node: [sorted(own)[len(own) // 2]] for node, own in of_nodes.items() if len(own) >= MIN_SIDE}
+        if (odd := odd_number(middle, len(parsed.nodes), TIMES)) is not None:
+            yield odd
