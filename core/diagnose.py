@@ -22,6 +22,7 @@ from core.flows.answer import FlowsAnswer
 from core.flows.evidence import find_flow_evidence, with_network
 from core.history.attempt import Attempt
 from core.job import Job
+from core.judge.alone_at_work import find_alone_at_work
 from core.judge.candidates import find_candidates, is_about_numbers
 from core.judge.collective_mismatch import find_mismatch
 from core.judge.durations import find_durations
@@ -131,6 +132,7 @@ def diagnose_parsed(
         broken=broken,
         leak=leak,
         mismatch=find_mismatch(parsed, candidates) or find_parted(parsed),  # beyond the paper: different collectives
+        alone=find_alone_at_work(parsed, ending),  # beyond the paper: a rank that all others waited for, at its work
     )
     verdict = with_onset(found, decide(found))  # scope and confidence, in code; what began with a slowdown or a hang
     verdict = with_finding_lines(found, verdict)  # beyond the paper: where a finding shows of which nobody complains

@@ -51,6 +51,7 @@ STEPS = (
     ("signs of nodes (4.3)", "core/nodes/suspicion.py", "find_signs"),
     ("ranks in different collectives", "core/judge/collective_mismatch.py", "find_mismatch"),
     ("ranks that Horovod misses", "core/judge/missing_ranks.py", "find_parted"),
+    ("a rank at work alone", "core/judge/alone_at_work.py", "find_alone_at_work"),
     ("verdict, and the paper's comparison", "core/answer/verdict.py", "decide"),
     ("since when a node stands apart", "core/answer/since.py", "with_onsets"),
     ("what began with a slowdown", "core/answer/at_onset.py", "with_onset"),

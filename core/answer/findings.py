@@ -9,6 +9,7 @@ from core.course.broken_number import BrokenNumber
 from core.course.leak import Leak
 from core.failure_kinds import Kind
 from core.job import Status
+from core.judge.alone_at_work import AloneAtWork
 from core.judge.candidates import Candidate
 from core.judge.collective_mismatch import Mismatch
 from core.judge.ending import Ending
@@ -55,7 +56,8 @@ class Findings:
     candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
     dumped: processes whose stacks somebody collected; crossed: they all wait, in different calls. alarm: what metrics
     tell of the whole job; slower: that its pace fell for good by them. broken: what training prints and that is no
-    number any more. leak: memory that grows. mismatch: ranks that wait in different collectives.
+    number any more. leak: memory that grows. mismatch: ranks that wait in different collectives. alone: who worked on
+    while all others waited for it.
     """
 
     parsed: Parsed
@@ -72,6 +74,7 @@ class Findings:
     broken: BrokenNumber | None = None
     leak: Leak | None = None
     mismatch: Mismatch | None = None
+    alone: AloneAtWork | None = None
 
     @property
     def roots(self) -> list[Candidate]:

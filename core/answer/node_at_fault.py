@@ -25,7 +25,7 @@ from core.job import Status
 from core.judge.candidates import Candidate, is_about_numbers
 from core.model import Scope
 from core.naming import together
-from core.nodes.sign import Suspicion
+from core.nodes.sign import Sign, Suspicion
 from core.nodes.spatial import is_local
 
 _MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})
@@ -70,9 +70,23 @@ def of_nodes(findings: Findings) -> Verdict | None:
 
 
 def _parted(findings: Findings, first: Suspicion) -> bool:
-    """Whether the program let ranks part, and nothing but what a node did not say points to it."""
-    silent = findings.mismatch is not None and all(sign.channel in _IMPLICIT | {"silence"} for sign in first.signs)
-    return silent or (bool(findings.crossed) and _only_implicit(first))
+    """Whether the program let ranks part, or one work alone, and nothing but that points to a node."""
+    alone = findings.alone if findings.alone is not None and findings.alone.node == first.node else None
+    explained = all(
+        sign.channel in _IMPLICIT | {"silence"}
+        or _tells_of_mismatch(findings, sign)
+        or (alone is not None and sign.event == alone.event)
+        for sign in first.signs
+    )
+    let_part = findings.mismatch is not None or alone is not None
+    return (let_part and explained) or (bool(findings.crossed) and _only_implicit(first))
+
+
+def _tells_of_mismatch(findings: Findings, sign: Sign) -> bool:
+    """Whether a vote is about nothing but ranks that wait in another collective: they count otherwise, too."""
+    parts = findings.mismatch.operations[1:] if findings.mismatch is not None else ()
+    apart = {rank for _, ranks in parts for rank in ranks}
+    return sign.channel == "votes" and bool(sign.ranks) and apart.issuperset(sign.ranks)
 
 
 def _is_of(root: Candidate, suspicion: Suspicion) -> bool:

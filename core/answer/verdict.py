@@ -16,6 +16,7 @@ from core.answer.whole_job import (
     somewhere,
     stalled,
     without_numbers,
+    worked_alone,
 )
 
 
@@ -29,6 +30,7 @@ def decide(findings: Findings) -> Verdict:
         stopped,
         of_nodes,
         parted,
+        worked_alone,
         on_most_nodes,
         stalled,
         somewhere,

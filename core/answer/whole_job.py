@@ -91,6 +91,22 @@ def parted(findings: Findings) -> Verdict | None:
     )
 
 
+def worked_alone(findings: Findings) -> Verdict | None:
+    """A job whose ranks waited in vain for one that was at work of its own: the program let them wait too shortly."""
+    alone = findings.alone
+    if alone is None:
+        return None
+    text = short(quote(alone.text), 60)
+    return _nobody_is_special(
+        findings,
+        Ground.PROGRESS,
+        f"{alone.called} worked on alone (\u201c{text}\u201d) while the others waited until their time-out"
+        f"{findings.place}",
+        f"{alone.called.capitalize()} was not stuck: it said \u201c{text}\u201d last, and no other rank ever says so.",
+        "Let all ranks take part in that work, or wait for it outside of collectives, with a longer time-out.",
+    )
+
+
 def leaking(findings: Findings) -> Verdict | None:
     """A job that did not break, and whose memory grew on most ranks until the end: it would have."""
     leak = findings.leak

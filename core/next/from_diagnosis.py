@@ -87,7 +87,7 @@ def _by_numbers(found: Findings, verdict: Verdict) -> FaultClass:
         return FaultClass.NUMBERS
     if "memory" in channels:
         return FaultClass.PROCESS
-    if verdict.scope is Scope.JOB and found.mismatch is not None:
+    if verdict.scope is Scope.JOB and (found.mismatch or found.alone) is not None:
         return FaultClass.CODE
     return FaultClass.CODE if _all_leak(found, verdict) else FaultClass.UNKNOWN
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.row_text import each_row, read_rows
+from core.facts import complains
 from core.judge.ranking import quote
 from core.nodes.gauges import STEADY
 from core.nodes.sign import Sign, short
@@ -136,7 +137,8 @@ def _said_once(parsed: Parsed) -> Iterator[list[Told]]:
     likely = [
         event
         for event, template in enumerate(table.templates)
-        if not template.block and len(places) <= table.heads[event] <= SELDOM * len(places)
+        if len(places) <= table.heads[event] <= SELDOM * len(places)
+        and not (template.block or complains(template.sample))  # core.nodes.votes compares what complains
     ]
     by_event = table.rows_of(likely)
     for event in sorted(likely, key=lambda event: int(by_event[event][0]))[:MAX_MESSAGES]:
