@@ -30,8 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # Bots that are started and waited for, commands as README and docs show them, browsers, a season of faults.
-# All else is slow when it takes more than .75 s of CPU, its own and its children's, with all its cases: such a test is in
-# tests/slow_tests.txt; or when it waits for more than four seconds: such a test has the mark itself.
+# All else is slow when it takes more than .75 s of CPU, its own and its children's, with all its cases: such a test is
+# in tests/slow_tests.txt; or when it waits for more than four seconds: such a test has the mark itself.
 WHOLE_PROGRAMS = (
     "e2e",
     "e2e_browser",
