@@ -79,8 +79,8 @@ def _bytes_of(text: str) -> bytes:
 
 
 def _load() -> Encode:
-    # Else onnxruntime (seen with 1.31.1) asks mobile.events.data.microsoft.com as soon as it is imported, and keeps an id
-    # of the machine; disable_telemetry_events() comes too late. Nothing but the door speaks to a network (bot/outgoing).
+    # Else onnxruntime (seen with 1.31.1) asks mobile.events.data.microsoft.com as soon as it is imported, and keeps
+    # an id of the machine; disable_telemetry_events() comes too late. Only the door speaks to networks (bot/outgoing).
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
         runtime: Any = import_module("onnxruntime")  # by name: heavy, and without types
