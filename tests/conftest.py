@@ -3,7 +3,6 @@
 import gc
 import os
 import sqlite3
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from itertools import count
@@ -118,10 +117,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if config.getoption("--update-slow") and reporter is not None:
-        costs: Counter[str] = Counter()
+        costs: dict[str, float] = {}
         for report in [report for reports in reporter.stats.values() for report in reports]:
             if isinstance(report, pytest.TestReport) and report.when == "teardown":
-                costs[function_of(report.nodeid)] += dict(report.user_properties).get("cpu", 0.0)
+                seconds: Any = dict(report.user_properties).get("cpu", 0.0)
+                name = function_of(report.nodeid)
+                costs[name] = costs.get(name, 0.0) + seconds
         LIST.write_text(written(listed(), costs), encoding="ascii")
     trouble = too_dear(cpu_seconds(), words=config.getoption("markexpr"), places=config.option.file_or_dir)
     if trouble and session.exitstatus == pytest.ExitCode.OK and reporter is not None:
