@@ -67,7 +67,7 @@ $(SITE)/.installed: requirements-docs.lock
 
 test: check ## the same as check
 
-test-fast: setup-dev ## what a person runs between two edits: no whole programs, nothing that takes more than a second of CPU
+test-fast: setup-dev ## what a person runs between two edits: no whole programs, nothing of more than .75 s of CPU (tests/slow_tests.txt)
 	$(BIN)/pytest -m "not slow" --numprocesses=auto --dist=worksteal --durations=10 -q
 
 # Types are checked, by one process, beside the tests, of which many wait; what failed is told again at the end.

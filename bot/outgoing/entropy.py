@@ -10,17 +10,18 @@ from collections import Counter
 from itertools import pairwise
 from math import log2
 
-# Whole words: what continues behind a dot, a slash or a dollar is a path, a module or a mangled name.
+# Whole words: what continues behind a dot, a slash or a dollar is a path, a module or a mangled name. A dot may end a
+# sentence.
 _WORD = re.compile(
-    r"(?<![A-Za-z0-9_.~/+=$@%?&-])(?=[A-Za-z0-9_-]{0,127}[0-9])([A-Za-z0-9][A-Za-z0-9_-]{31,127}={0,2})(?![A-Za-z0-9_.~/+=$@%-])"
+    r"(?<![A-Za-z0-9_.~/+=$@%?&-])(?=[A-Za-z0-9_-]{0,127}[0-9])([A-Za-z0-9][A-Za-z0-9_-]{31,127}={0,2})(?![A-Za-z0-9_~/+=$@%-]|\.\w)"
 )
-_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9_.~/+=$@%-])([A-Za-z0-9+][A-Za-z0-9+/]{39})(?![A-Za-z0-9_.~/+=$@%-])")
+_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9_.~/+=$@%-])([A-Za-z0-9+][A-Za-z0-9+/]{39})(?![A-Za-z0-9_~/+=$@%-]|\.\w)")
 # A word behind a name that speaks of a secret somewhere in it, as settings print it. What finds a thing is no secret.
 _NAMED = re.compile(
     r"(?i)(?<![a-z0-9_.-])(?![a-z0-9_.-]{0,40}(?:cache|public|primary|foreign|partition|sort|monkey|keyboard|author|section))"
     r"(?=[a-z0-9_.-]{0,40}(?:tok|key|secret|cred|auth|pass|pwd)|(?:[a-z0-9_.-]{0,40}[_.-])?[as]k[\"' ]{0,2}[=:])"
     r"[a-z0-9_.-]{2,96}(?:\\?[\"'\]]){0,2}\s{0,3}[=:]\s{0,3}\\?[\"']?"
-    r"(?!/)(?=[A-Za-z+/_-]{0,40}[0-9])([A-Za-z0-9+/_-]{16,256}={0,2})(?![A-Za-z0-9+/=_.%@:-])"
+    r"(?!/)(?=[A-Za-z+/_-]{0,40}[0-9])([A-Za-z0-9+/_-]{16,256}={0,2})(?![A-Za-z0-9+/=_%@:-]|\.\w)"
 )
 # The second of two that a client is made with: Client("id", "secret").
 _PAIR = re.compile(
@@ -32,12 +33,13 @@ _PAIR = re.compile(
 _FOLLOWS_VARIABLE = re.compile(
     r"(?:(?<![A-Za-z0-9_])[A-Z][A-Z0-9_]{0,60}_(?:TOKEN|KEY|SECRET|PASSWORD|PASS)"
     r"|\b(?:auth|access|api|bearer)[ _-]token)\s{1,3}[\"']?"
-    r"(?=[A-Za-z]{0,40}[0-9])(?=[0-9]{0,40}[A-Za-z])([A-Za-z0-9+/]{16,256}={0,2})(?![A-Za-z0-9+/=_.%@:-])"
+    r"(?=[A-Za-z]{0,40}[0-9])(?=[0-9]{0,40}[A-Za-z])([A-Za-z0-9+/]{16,256}={0,2})(?![A-Za-z0-9+/=_%@:-]|\.\w)"
 )
 # A word that follows such a name in a sentence or on a command line.
 _FOLLOWS = re.compile(
-    r"(?i)\b(?:pass(?:word|wd|phrase)|secret|token|credentials?)\s{1,3}[\"']?"
-    r"(?=[A-Za-z]{0,40}[0-9])([A-Za-z0-9]{12,256})(?![A-Za-z0-9+/=_.%@:-])"
+    r"(?i)\b(?:pass(?:word|wd|phrase)|secret|token|credentials?|auth|api[ _-]?key)"
+    r"(?:\s{1,3}(?:provided|given|used|supplied|sent)(?:\s{1,3}(?:is|was))?)?:?\s{1,3}[\"']?"
+    r"(?=[A-Za-z]{0,40}[0-9])([A-Za-z0-9]{12,256})(?![A-Za-z0-9+/=_%@:-]|\.\w)"
 )
 _HEXADECIMAL = re.compile(r"(?:0x)?[0-9a-f_-]+|(?:0X)?[0-9A-F_-]+")
 # PyTorch names what it compiled by a SHA-256 in base32 (torch/_inductor/codecache.py, sha256_hash); peers of libp2p, of

@@ -11,7 +11,7 @@ from functools import cache
 from ipaddress import AddressValueError, IPv6Address
 from pathlib import Path
 
-from bot.outgoing.command_lines import COMMAND_LINES, NO_PLACEHOLDER
+from bot.outgoing.command_lines import COMMAND_LINES, NO_PLACEHOLDER, as_typed
 from bot.outgoing.entropy import named_words, random_words
 
 _PLACEHOLDER = re.compile(r"\[(key|secret|user|email|address)-([0-9]{1,6})\]")
@@ -40,12 +40,13 @@ _WEBHOOK = re.compile(
     r"(?:(?<=hooks\.slack\.com/services/)|(?<=hooks\.slack\.com/workflows/)|(?<=hooks\.slack\.com/triggers/)"
     r"|(?<=/api/webhooks/)|(?<=/open-apis/bot/v2/hook/)|(?<=/open-apis/bot/hook/)|(?<=/cgi-bin/webhook/send\?key=)"
     r"|(?<=webhook\.office\.com/webhookb2/)|(?<=hooks\.zapier\.com/hooks/catch/))[A-Za-z0-9/_@-]{8,}"
+    r"|(?<=/services/)T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{20,32}"  # of urllib3, which prints no host
 )
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:.*?-----END [A-Z ]{0,40}PRIVATE KEY-----|.*\Z)", re.DOTALL
 )
 _KEY_BODY = re.compile(
-    r"(?m)^\s{0,8}((?=[A-Za-z0-9]{0,60}[+/A-Z])(?=[A-Z0-9+/]{0,60}[a-z])[A-Za-z0-9+/]{60,76}={0,2})\s{0,8}$"
+    r"(?m)^\s{0,8}((?=[a-z0-9+/]{0,60}[A-Z])(?=[A-Z0-9+/]{0,60}[a-z])[A-Za-z0-9+/]{60,76}={0,2})\s{0,8}$"
 )
 # A run of token characters that is followed by a dot, and from its first "eyJ" on the whole of it.
 _JWT = re.compile(r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]++\.[A-Za-z0-9_-])([A-Za-z0-9_-]*?)(eyJ[A-Za-z0-9_.-]++)")
@@ -71,7 +72,7 @@ _SURE_NAME = (
     r"|(?<![a-z])(?:senha|has\u0142o|wachtwoord|l\u00f6senord|\u015fifre|heslo)(?![a-z])"
     r"|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\uc554\ud638|(?<=[a-z0-9])(?:_pwd|\.pwd(?=\s{0,3}[=:]\s{0,3}(?![/~.]|[A-Z]:)))"
     r"|(?<![a-z])(?:(?:accounting)?storage|admin|ansible|app|auth|become|bmc|db|docker|ftp|git|http|https|imap|ipmi|jobcomp|ldap|login"
-    r"|mail|mongo|my|mysql|nas|pg|postgres|proxy|rabbitmq|redis|registry|root|smtp|ssh|sudo|svc|user|vpn)[_-]?pass(?![a-z_-])|shared[_-]?access[_-]?key"
+    r"|mail|mongo|my|mysql|nas|pg|postgres|proxy|rabbitmq|redis|registry|root|smtp|ssh|sudo|svc|user|vault|vpn)[_-]?pass(?![a-z_-])|shared[_-]?access[_-]?key"
     r"|client[_-]?secret|secret(?:[_.-]?access)?(?:[_.-]?key)?|private[_-]?key"
     r"|(?:api|access|account|auth|encryption|signing|master)[_-]?key(?:[_-]?id)?|credentials?"
     r"|(?:access|auth|api|refresh|session|bot|app|csrf|hf|hub|hugging_?face|git|github|gitlab|slack|wandb|vault|bearer|secret"
@@ -79,7 +80,7 @@ _SURE_NAME = (
     r"[_-]?token)"
 )
 # The value is no name itself: "chap secret: node.session.auth.password = x"
-_NO_NAME = rf"(?![\w.-]{{0,64}}?{_SURE_NAME}\s{{0,3}}=)"
+_NO_NAME = rf"(?!(?:[\w.-]{{0,64}}?{_SURE_NAME}|pass|pw)\s{{0,3}}=)"
 _ASSIGNED = re.compile(rf"(?i)({_SURE_NAME}){_SEPARATOR}{_NO_NAME}{NO_PLACEHOLDER}{_QUOTED_OR_WORD}")
 # In XML, as Hadoop keeps its settings; and in a sentence, where a word without a digit says something of the password.
 _ELEMENT = re.compile(
@@ -89,7 +90,7 @@ _ELEMENT = re.compile(
 _SENTENCE = re.compile(
     rf"(?i)(\bpass(?:word|phrase|wd)\s{{1,3}}(?:(?:for|of)\s{{1,3}}[\w.@/-]{{1,64}}\s{{1,3}})?is:?\s{{1,3}}|(?:\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4)[\u662f\u4e3a\u70ba]\s{{0,3}}|\u30d1\u30b9\u30ef\u30fc\u30c9\u306f\s{{0,3}}"
     rf"|\b(?:password|passwd|passphrase)\s{{1,3}}(?:sent:\s{{1,3}}|(?=[\"'])|for\s{{1,3}}[^\n:]{{1,64}}(?:://[^\n:]{{1,128}})?:\s{{1,3}})"
-    rf"|(?<![\w.$/-])pwd\s{{0,3}}[:=]\s{{0,3}}(?![/~.]|[A-Z]:))(?=[^\s0-9]{{0,40}}[0-9])"
+    rf"|(?<![\w.$/-])pwd\s{{0,3}}[:=]\s{{0,3}}(?![/~.]|[A-Z]:))(?=[^\s0-9]{{0,40}}[0-9]|[^\s]{{0,40}}?(?-i:[a-z][A-Z]))"
     rf"{NO_PLACEHOLDER}(\"[^\"\n]{{6,256}}\"|'[^'\n]{{6,256}}'|[^\s,;\"']{{6,256}})"
 )
 # A list of variables, as Kubernetes and its clients print them; a session that a web server knows its user by.
@@ -97,6 +98,17 @@ _LISTED = re.compile(
     rf"(\bname[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?(?!(?:EOS|BOS|PAD|UNK|SEP|CLS|MASK)_)[A-Z][A-Z0-9_]{{1,60}}_(?:KEY|TOKEN|PASS(?:WORD|WD)?|PWD|SECRET)[\"']?,?\s{{1,40}}"
     rf"[\"']?value[\"']?\s{{0,3}}[:=]\s{{0,3}}|\b(?:PHPSESSID|JSESSIONID|ASP\.NET_SessionId|connect\.sid)=)"
     rf"{NO_PLACEHOLDER}(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}]{{4,256}})"
+)
+# A variable that a shell or an image is given without "=", and a pair in brackets: putenv("X_KEY", "...").
+_GIVEN = re.compile(
+    rf"((?:\b(?:setenv|ENV|ARG)\s{{1,3}}[A-Z][A-Z0-9_]{{0,60}}(?:KEY|TOKEN|PASS(?:WORD|WD)?|PWD|SECRET)\s{{1,3}}"
+    rf"|\(\s?[\"'][\w.-]{{0,64}}?(?i:{_SURE_NAME}|_token)[\"'],\s{{0,3}}(?=[\"'][^\"'\n]{{4,256}}[\"']\s?\))))"
+    rf"{NO_PLACEHOLDER}(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}]{{4,256}})"
+)
+# Somebody at a machine, as scp and rsync are told; a tag of an image stands before a digest.
+_AT_MACHINE = re.compile(
+    rf"((?<![\w/.:@-])[a-z_][a-z0-9_-]{{0,31}}:){NO_PLACEHOLDER}(?=[a-z0-9]{{0,40}}[A-Z])(?=[A-Z0-9]{{0,40}}[a-z])"
+    r"([A-Za-z0-9!#$%^*+=_-]{8,64})(?=@(?!sha|md5)[\w.-]{2})"
 )
 # What expect types, which prints it: send "...\r".
 _SENT = re.compile(
@@ -108,7 +120,7 @@ _SETTING = re.compile(
     rf"(?=[A-Za-z+/]{{0,60}}[0-9])([A-Za-z0-9+/]{{16,256}}={{0,2}})"
 )
 _OPTION = re.compile(
-    rf"(?i)(--(?:[a-z0-9]{{1,20}}[_-]){{0,3}}(?:{_SURE_NAME}|token))(\s{{1,3}}){NO_PLACEHOLDER}(?!-){_QUOTED_OR_WORD}"
+    rf"(?i)(--(?:[a-z0-9]{{1,20}}[_-]){{0,3}}(?:{_SURE_NAME}|token(?=\s{{1,6}}\S{{8}})))(\s{{1,6}}){NO_PLACEHOLDER}(?!-){_QUOTED_OR_WORD}"
 )
 # A "token" is a word of text far more often than a secret: only a value that looks like a key counts.
 _TOKEN = re.compile(
@@ -125,17 +137,19 @@ _BEARER = re.compile(
     r"(?i)\b(bearer\s{1,3})(?=[A-Za-z._~+/=-]{0,60}[0-9]|[A-Za-z._~+/=-]{24})([A-Za-z0-9._~+/=-]{8,4096})"
 )
 _HEX_KEY = re.compile(
-    r"(?i)((?:wandb(?:\.login\(|[_ -]?(?:api[_ -]?key|login|key))|api[_ -]?key|\.netrc|machine api\.wandb\.ai)"
-    r"[^\n\[]{0,40}?)(?<![0-9a-f])([0-9a-f]{40}|[0-9a-f]{32})(?![0-9a-f])"
+    r"(?i)((?:wandb(?:\.login\(|[_ -]{0,6}(?:api[_ -]?key|login|key))|api[_ -]?key|\.netrc|machine api\.wandb\.ai)"
+    r"[^\n\[]{0,40}?)(?<![0-9a-f])([0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![0-9a-f])"
 )
 # A variable in capitals that is called a key. EOS_TOKEN is a word of a tokenizer, FORWARD_PASS=0.12 a time.
 _ENVIRONMENT = re.compile(
     r"((?<![A-Za-z0-9_])(?:SSHPASS|(?!(?:EOS|BOS|PAD|UNK|SEP|CLS|MASK)_)[A-Z][A-Z0-9_]{1,60}_(?:KEY(?:_BASE)?|AUTH|TOKEN|PASS|PWD|SECRET|CREDS))"
     rf"(?:\s?(?:=|->)\s?|\s(?:is|was)\sset\sto\s(?=\S{{0,60}}[0-9]))){NO_PLACEHOLDER}(?![0-9.]{{1,20}}(?:\s|$))(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}/]{{4,256}}+(?!/))"
 )
+# Hashes of passwords as crypt(3) makes them: whoever has one may look for the password at home.
+_CRYPT = re.compile(r"\$(?:1|5|6|y|2[aby])\$[./A-Za-z0-9$=,]{20,256}")
 # What HTTP, Docker, npm and netrc keep where no name says "secret".
 _COOKIE = re.compile(
-    rf"(?i)\b((?:set-)?cookie2?[\"']?\s{{0,3}}[:,]\s{{0,3}}[\"']?|--cookie[ =][\"']?)(?=[\w.-]{{1,64}}=)"
+    rf"(?i)(?:\b|(?<=\\n))((?:set-)?cookie2?[\"']?\s{{0,3}}[:,]\s{{0,3}}[\"']?|--cookie[ =][\"']?)(?=[\w.-]{{1,64}}=)"
     rf"{NO_PLACEHOLDER}([^\r\n\"']{{3,4096}})"
 )
 _DOCKER_AUTH = re.compile(
@@ -148,7 +162,8 @@ _WITH_USER = re.compile(
     r"(\bAUTH(?:ENTICATE)?\s{1,3}(?:PLAIN|LOGIN|XOAUTH2)\s{1,3}(?=[A-Za-z0-9+/]{8})|\b(?:add)?auth\s{1,3}digest\s{1,3}[\"']?[\w.-]{1,64}:"
     r"|\b(?:login|\w{0,20}[Aa]uth)\s{0,3}=?\s{0,3}\(\s{0,3}(?:\"[^\"\n]{0,128}\"|'[^'\n]{0,128}'),\s{0,3}(?=[\"'])"
     r"|\b[Uu]ser(?:name)?\s{0,2}=\s{0,2}[^\s,;&=]{1,64}[\s,;&]{1,3}(?:key|pass|pwd|pw)\s{0,2}=\s{0,2}"
-    r"|\b[Uu]ser(?:name)?[\"']?:\s{1,3}[^\s,;&]{1,64},\s{1,3}[\"']?(?:pass|pwd|pw)[\"']?:\s{1,3}|(?<![a-z])(?:bind|root|admin|ldap)_?pw\s{0,3}[=:]?\s{1,3}|(?<![a-z])(?:bind|root|admin|ldap)_?pw=)"
+    r"|\b[Uu]ser(?:name)?[\"']?:\s{1,3}[^\s,;&]{1,64},\s{1,3}[\"']?(?:pass|pwd|pw)[\"']?:\s{1,3}|(?<![a-z])(?:bind|root|admin|ldap)_?pw\s{0,3}[=:]?\s{1,3}|(?<![a-z])(?:bind|root|admin|ldap)_?pw="
+    r"|(?<![\w.$-])(?:pw|pass)\s{0,2}=\s{0,2}(?=[\"']?[a-z]{0,40}[A-Z0-9])(?=[\"']?[A-Z0-9]{0,40}[a-z])(?=[\"']?[^\s,;&\"'<>()]{8}))"
     rf"{NO_PLACEHOLDER}(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}]{{4,4096}})"
 )
 # Names that stand before a topic, a table or a file as well: there only what no person would write counts.
@@ -170,7 +185,7 @@ _IPV4 = re.compile(
 )
 _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-fA-F]{0,4}:)[0-9a-fA-F:]{2,45}+(?![\w])")
 
-_SELDOM = (_ELEMENT, _SENTENCE, _LISTED, _SENT, _SETTING, _WITH_USER, _MACHINE_MADE)
+_SELDOM = (_ELEMENT, _SENTENCE, _LISTED, _GIVEN, _AT_MACHINE, _SENT, _SETTING, _WITH_USER, _MACHINE_MADE)
 
 _NO_SECRET = re.compile(
     r"(?i)none|null|nil|true|false|yes|no|n/a|unset|empty|redacted|required|missing|invalid|\*+|\.+|\u2026"
@@ -219,16 +234,21 @@ class Redactor:
         text = self._whole(_WEBHOOK, "key", text)
         text = self._whole(_VENDOR_KEYS, "key", text)
         text = self._whole(vendor_keys(), "key", text)
+        text = self._whole(_CRYPT, "secret", text)
         return _SIGNATURE.sub(lambda m: f"{m[1]}={self._name('key', m[2])}", text)
 
     def _assigned(self, text: str) -> str:
-        text = _HEX_KEY.sub(lambda m: m[0] if _HASH.search(m[1]) else m[1] + self._name("key", m[2]), text)
+        text = _as_typed_sub(_HEX_KEY, lambda m: m[0] if _HASH.search(m[1]) else m[1] + self._name("key", m[2]), text)
         text = _AUTHORIZATION.sub(lambda m: m[1] + m[2] + m[3] + self._name("key", m[4]), text)
         text = _BEARER.sub(lambda m: m[1] + self._name("key", m[2]), text)
-        for pattern in (_COOKIE, *COMMAND_LINES, _ENVIRONMENT, _DOCKER_AUTH, _NPM_AUTH, _NETRC, *_SELDOM):
+        text = _COOKIE.sub(self._second, text)
+        for pattern in COMMAND_LINES:
+            text = _as_typed_sub(pattern, self._second, text)
+        for pattern in (_ENVIRONMENT, _DOCKER_AUTH, _NPM_AUTH, _NETRC, *_SELDOM):
             text = pattern.sub(self._second, text)
-        for pattern in (_ASSIGNED, _OPTION, _TOKEN):
-            text = pattern.sub(self._value, text)
+        text = _ASSIGNED.sub(self._value, text)
+        text = _as_typed_sub(_OPTION, self._value, text)
+        text = _TOKEN.sub(self._value, text)
         for word in dict.fromkeys([*random_words(text), *named_words(text)]):
             text = text.replace(word, self._name("key", word))
         return text
@@ -268,6 +288,22 @@ class Redactor:
             self._last[kind] = self._last.get(kind, 0) + 1
             self._known[kind, secret] = f"[{kind}-{self._last[kind]}]"
         return self._known[kind, secret]
+
+
+def _as_typed_sub(pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str], text: str) -> str:
+    """``pattern.sub``, and once more with words of printed lists as on a command line; all but the last group stays."""
+    text = pattern.sub(replaced, text)
+    typed = as_typed(text)
+    if typed == text:
+        return text
+    parts, at = [], 0
+    for match in pattern.finditer(typed):
+        told = replaced(match)
+        if told != match[0]:
+            begin = match.start(pattern.groups)
+            parts += [text[at:begin], told[begin - match.start() :]]
+            at = match.end()
+    return "".join([*parts, text[at:]])
 
 
 def redact(text: str, *, addresses: bool = False) -> str:

@@ -58,7 +58,8 @@ class Database:
         self._declared: dict[str, tuple[type, bool]] = {}  # of each column: what it holds, and whether always
         with ExitStack() as failed, self._translated():
             failed.callback(self.close)
-            _create(path)
+            if not _created(path, time.monotonic() + busy_seconds):
+                raise self._unavailable(*_DAMAGED)
             self._prepare(migrations)
             self._declared = self._declarations()
             failed.pop_all()
@@ -281,13 +282,25 @@ class Database:
         return StateUnavailable(f"The state file {self.path} cannot be used: {reason}.", hint)
 
 
-def _create(path: Path) -> None:
-    """Only the bot's user may read what people wrote; SQLite gives its side files the mode of the file."""
+def _created(path: Path, end: float) -> bool:
+    """Make the file when it is not there; false: it is there, and empty, which only damage makes of a state.
+
+    Only the bot's user may read what people wrote; SQLite gives its side files the mode of the file.
+
+    Args:
+        end: monotonic seconds; until then another process may be making it, which takes milliseconds.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "it is no plain file")
     with suppress(FileExistsError):  # never opened when it is there: closing it would drop SQLite's locks
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        return True
+    while not path.stat().st_size:
+        if time.monotonic() > end:
+            return False
+        time.sleep(_AGAIN_SECONDS)
+    return True
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -209,6 +209,7 @@ def test_a_scheduler_is_asked_who_would_read(check: Check, tmp_path: Path) -> No
     assert found["scheduler"].startswith(line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "line"),
     [

@@ -23,6 +23,7 @@ from benchmarks.support.forked_bots import NEVER
 from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import alive
 from benchmarks.support.stage import FINISHED, ROOMS, WHOLE, Stage, eventually
+from bot.slack.envelopes import EnvelopeKind
 from bot.state.audit import AuditEntry
 from bot.state.runs import Run
 from bot.state.state import State, open_state
@@ -132,6 +133,7 @@ class Theatre:
 @pytest.fixture
 def theatre(stage: Stage, shared: Path) -> Iterator[Theatre]:
     environment = {**os.environ, **stage.environment, "PYTHONPATH": str(ROOT), "KILLED": str(stage.home / "kills")}
+    environment["FIRSTFAULT_ALERT_CHANNELS"] = ",".join(ROOMS)  # only what programs post there is an alert
     with (stage.home / "log").open("ab") as log:
         zygote = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.support.forked_bots", quick.__name__],
@@ -186,6 +188,21 @@ def answered_in_thread(theatre: Theatre, job: str) -> bool:
     said = [m for m in theatre.stage.slack.snapshot().everything if m.by_app and m.thread_ts == run.thread_ts]
     assert len(said) == 1 + WHOLE.total()
     return True
+
+
+def fire(theatre: Theatre, job: str) -> bool:
+    theatre.stage.slack.post_by_program(theatre.room(job), f"[FIRING:1] JobFailed {job}")
+    return True
+
+
+def open_home(theatre: Theatre, _: str) -> bool:
+    theatre.stage.alice.open_home()
+    return True
+
+
+def in_home(theatre: Theatre, job: str) -> bool:
+    pages = [page for page in theatre.stage.slack.snapshot().homes if page.user == theatre.stage.alice.id]
+    return any(job in page.all_text for page in pages)
 
 
 def click(action: str) -> Callable[[Theatre, str], bool]:
@@ -290,6 +307,8 @@ ACTS = {
     "mention": Act("mention", mention, Theatre.answered),
     "message": Act("message", write, Theatre.answered),
     "shortcut": Act("shortcut", use_shortcut, answered_in_thread),
+    "alert": Act("alert", fire, answered_in_thread),
+    "home": Act("home", open_home, in_home, Theatre.prepared),
     "cancel": Act("click", click("ff_cancel"), cancelled, begin, job="gate"),
     "again": Act("click", click("ff_again"), answered_again, Theatre.prepared),
     "approve": Act("click", click("ff_approve"), is_approved, Theatre.prepared),
@@ -299,6 +318,11 @@ ACTS = {
     "reject": Act("form", submit("ff_reject", {"Why is it wrong?": "no"}), rejected, Theatre.prepared),
     "question": Act("message", question, replied, Theatre.prepared),
 }
+
+
+def test_an_act_of_each_kind_is_killed_over() -> None:
+    """A new kind of envelope needs an act here."""
+    assert {act.kind for act in ACTS.values()} == set(EnvelopeKind)
 
 
 def _with_gaps() -> Iterator[int]:

@@ -104,7 +104,7 @@ def test_a_database_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
     assert (tmp_path / FILE).read_bytes() == before
 
 
-@pytest.mark.parametrize("damage", ["half", "garbage", "page", "text"])
+@pytest.mark.parametrize("damage", ["half", "garbage", "page", "text", "words", "nothing"])
 def test_a_damaged_library_is_told_and_kept(tmp_path: Path, damage: str) -> None:
     """Truncated or overwritten: a clear error that says what to do, and not a byte of it is changed."""
     path = filled(tmp_path, 20)
@@ -116,6 +116,8 @@ def test_a_damaged_library_is_told_and_kept(tmp_path: Path, damage: str) -> None
             "garbage": b"\x5a" * len(whole),
             "page": whole[:middle] + b"\x5a" * 4_096 + whole[middle + 4_096 :],
             "text": b"not a database",
+            "words": whole.replace(b"CREATE TABLE ", b"CREATE T\xb3BLE ", 1),  # which SQLite repeats, and is no UTF-8
+            "nothing": b"",
         }[damage]
     )
     before = path.read_bytes()

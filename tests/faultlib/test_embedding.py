@@ -1,6 +1,7 @@
 """What every embedding model promises, over the shipped fake, the small model and sentence-transformers."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -15,6 +16,7 @@ from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors, WordHash
 from faultlib.minilm import MiniLM
 from faultlib.models import embedder_for
 from faultlib.sentence_model import SentenceModel
+from tests.support.places import ROOT
 
 TEXTS = (
     "GPU has fallen off the bus",
@@ -273,3 +275,14 @@ def sentence_folder(folder: Path) -> Path:
     (folder / "config.json").write_text('{"hidden_size": 48}')
     (pooling / "config.json").write_text('{"word_embedding_dimension": 24}')
     return folder
+
+
+def test_the_model_speaks_to_nobody_of_us(tmp_path: Path) -> None:
+    """What reports to its maker keeps an id of the machine beside its reports; a process of its own loads it anew."""
+    code = "from faultlib.minilm import MiniLM; MiniLM().embed(['a text that no setup has prepared'])"
+    environment = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+
+    subprocess.run([sys.executable, "-c", code], env={**environment, **home}, cwd=tmp_path, check=True, timeout=300)
+
+    assert list(tmp_path.rglob("*")) == []

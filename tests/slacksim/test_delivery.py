@@ -116,6 +116,7 @@ def test_an_event_is_tried_again_until_it_is_acknowledged(slack: Slack, ears: Ca
     assert len({d.event_id for d in tried}) == 1
 
 
+@pytest.mark.slow
 def test_an_app_that_never_answers_is_given_up(slack: Slack, connect: Connect) -> None:
     """A command is acknowledged within three seconds or the person is told; it is not tried again."""
     bot, alice = connect("socket"), slack.user("alice")

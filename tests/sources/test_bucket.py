@@ -22,6 +22,7 @@ def test_a_bucket_that_does_not_exist_is_told(s3_url: str) -> None:
         assert "AWS_ACCESS_KEY_ID" in caught.value.hint
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("forgetful_s3")
 def test_an_endpoint_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the setting that holds the address, which may be wrong."""

@@ -62,6 +62,7 @@ def _is_hung_up(client: socket.socket) -> bool:
         return True
 
 
+@pytest.mark.slow
 def test_there_are_never_more_threads_than_connections_that_are_allowed() -> None:
     """A thousand connections were a thousand threads; who comes when there is room again is answered."""
     with serving() as port:

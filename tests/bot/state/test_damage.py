@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -172,6 +173,34 @@ def test_damage_in_a_value_is_told_as_damage(sound: Path, tmp_path: Path, table:
             other.close()
 
     assert all("it is damaged" in sentence for sentence in sentences if sentence), sentences
+
+
+@pytest.mark.parametrize("side", [True, False])
+def test_an_emptied_file_is_no_new_one(copied: Path, *, side: bool) -> None:
+    """To begin anew would be to forget every run and decision without a word; with its side files or without."""
+    copied.write_bytes(b"")
+    if not side:
+        for suffix in ("-wal", "-shm"):
+            Path(f"{copied}{suffix}").unlink()
+
+    told = opened_and_used(copied)
+
+    assert "it is damaged" in told
+    assert "Restore a backup" in told
+    assert copied.read_bytes() == b""
+
+
+def test_a_file_that_another_process_is_making_is_waited_for(tmp_path: Path) -> None:
+    """Between its name and its first page lie milliseconds."""
+    place, made = tmp_path / "state.db", tmp_path / "made.db"
+    open_state(made).close()
+    place.touch()
+    other = Timer(0.3, lambda: shutil.copy(made, place))
+    other.start()
+    try:
+        open_state(place, busy_seconds=60).close()
+    finally:
+        other.join()
 
 
 def test_a_place_that_is_no_file_is_told_at_once(tmp_path: Path) -> None:
