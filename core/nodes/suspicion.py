@@ -41,7 +41,7 @@ from core.nodes.missing_tensors import missed_signs
 from core.nodes.odd_values import odd_value_signs
 from core.nodes.onset import onset_signs
 from core.nodes.peers import other_work
-from core.nodes.rank_levels import level_signs
+from core.nodes.rank_levels import exchange_signs, level_signs
 from core.nodes.rank_series import series_signs
 from core.nodes.rank_values import told_by_all
 from core.nodes.reported_slowest import reported_signs
@@ -54,7 +54,7 @@ from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
 from core.nodes.straggler import straggler_signs
-from core.nodes.told_numbers import told_numbers
+from core.nodes.told_numbers import told_numbers, told_seldom
 from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
@@ -138,7 +138,12 @@ def _by_any_numbers(
     if any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates):
         return []
     told = tuple(told_numbers(parsed, home))
-    return series_signs(parsed, told, _onset(ending)) or level_signs(told, slow=_is_slower(ending))
+    return (
+        series_signs(parsed, told, _onset(ending))
+        or exchange_signs(told)
+        or exchange_signs(tuple(told_seldom(parsed, home)), seldom=True)
+        or level_signs(told, slow=_is_slower(ending))
+    )
 
 
 def _direct(parsed: Parsed, candidates: Sequence[Candidate], edges: Sequence[Edge]) -> list[Sign]:

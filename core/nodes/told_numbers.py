@@ -21,6 +21,8 @@ from core.shares import MAJORITY, MIN_RANKS
 
 MAX_EVENTS = 16  # messages that are looked at, those said most often first
 MAX_ROWS = 2_048  # of a message, of all its speakers, evenly spread over the run of each: a thirtieth of a second
+MAX_SELDOM = MIN_SIDE  # times that each of them tells it; what is told more often is a series
+SEVERAL = 2  # numbers of a message: how long each worked, and how long it waited
 FLOOR_OF_TOP, FLOOR_OF_USUAL = 1 / 256, 1 / 16  # of the largest and the usual value: what is below is told as nearly 0
 
 _Numbers = dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]]  # by place and name, then row and value
@@ -51,6 +53,20 @@ def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int,
             whole = {subject: of for subject, of in sorted(of_subject.items()) if len(of) >= MIN_SIDE}
             if len(whole) >= max(MIN_RANKS, len(of_subject) * MAJORITY) and _is_measured(whole.values()):
                 yield event, name, _told(parsed, whole)
+
+
+def told_seldom(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
+    """Numbers that are told of most ranks or nodes once or a few times: what each did in all, a table of a benchmark.
+
+    Args:
+        home: node of each rank.
+    """
+    everyone = len(set(home.values()) or parsed.nodes)
+    for event in _seldom(parsed, everyone):
+        for (_, name), of_subject in sorted(_numbers_of(parsed, event, home).items()):
+            nodes = {subject.node for subject in of_subject}
+            if len(of_subject) >= MIN_RANKS and len(nodes) > everyone * MAJORITY and name:
+                yield event, name, _told(parsed, dict(sorted(of_subject.items())))
 
 
 def _numbers_of(parsed: Parsed, event: int, home: Mapping[int, str]) -> _Numbers:
@@ -95,6 +111,21 @@ def _events(parsed: Parsed) -> list[int]:
         and not complains(template.sample)
     ]
     return sorted(found, key=lambda event: (-int(table.heads[event]), event))[:MAX_EVENTS]
+
+
+def _seldom(parsed: Parsed, nodes: int) -> list[int]:
+    """Messages with several numbers that most nodes may have said, too seldom for a series; the last ones first."""
+    table = parsed.table
+    found = [
+        event
+        for event, template in enumerate(table.templates)
+        if max(MIN_RANKS, nodes * MAJORITY) <= table.heads[event] <= MAX_SELDOM * max(nodes, len(table.ranks))
+        and not template.block
+        and template.sample.count("<NUM>") >= SEVERAL
+        and not complains(template.sample)
+    ]
+    last = {event: int(rows[-1]) for event, rows in table.rows_of(found).items()} if found else {}
+    return sorted(found, key=lambda event: (-last[event], event))[:MAX_EVENTS]
 
 
 def _chosen(parsed: Parsed, event: int) -> NDArray[np.intp]:
