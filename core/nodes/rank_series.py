@@ -93,9 +93,14 @@ class _Change:
         return self.alone and self.clear and own_time and worse
 
     @property
+    def is_named(self) -> bool:
+        """Whether a word names it, by which work is told from waits."""
+        return self.name[:1].isalpha() and len(self.name) > SHORT
+
+    @property
     def says(self) -> str:
         """What changed, as the end of a sentence about the node."""
-        known = self.name[:1].isalpha() and len(self.name) > SHORT
+        known = self.is_named
         went = f"went from {_shown(self.before)} to {_shown(self.after)}"
         if not self.alone:
             return f"{self.name if known else 'a number'} {went} on all others, and not there"
@@ -181,9 +186,10 @@ def _changes(
     }
     splits = {subject: split for subject, split in found.items() if split is not None}
     odd = _odd_ones(event, name, told, splits)
-    if pair:  # of two machines only few processes are odd, if their own work takes longer
-        few = few_of(len(told))
-        return [change for change in odd if change.is_longer and 0 < len(splits) <= few]
+    if pair:  # of two machines only few processes are odd, if their own work takes longer,
+        few = 0 < len(splits) <= few_of(len(told))
+        at_onset = places is not None  # or one of them, whose work by its name took longer when the job became slow
+        return [change for change in odd if change.is_longer and (few or (at_onset and change.is_named))]
     return [change for change in odd if places is None or (change.alone and change.clear)]
 
 

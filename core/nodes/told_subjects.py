@@ -81,6 +81,7 @@ class Subjects:
         ranks = [{found["number"] for text in own if (found := NAMED_RANK.search(text))} for own in by_voice.values()]
         named = [{node for text in own if (node := self._named(text))} for own in by_voice.values()]
         self.lists_ranks = any(len(of) >= MIN_RANKS for of in ranks)  # as the last one does of all, Megatron's timers
+        self.listed = max(ranks, key=len, default=set())
         self._lists_nodes = any(len(of) >= MIN_RANKS for of in named)
         self._counted = {voice: place for voice, own in by_voice.items() if (place := _counting(own)) is not None}
         counts = {

@@ -111,7 +111,8 @@ def mapped_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, t
 
 
 # NCCL, src/init.cc (2.21): "comm 0x55d0 rank 5 nranks 8 cudaDev 1 busId 41000 commId 0x9f3b - Init COMPLETE"
-_OF_COMMUNICATOR = re.compile(r"\brank (\d{1,6}) nranks (\d{1,6}) ")
+# and "comm 0x55d0 rank 5 nRanks 16 nNodes 2 localRanks 8 localRank 5 MNNVL 0"
+_OF_COMMUNICATOR = re.compile(r"\brank (\d{1,6}) n[rR]anks (\d{1,6}) ")
 
 
 def communicator_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, tuple[int, ...]]:
