@@ -153,7 +153,9 @@ def is_log_beside(name: str) -> bool:
     Or lies in a folder that is called like the system logs of machines.
     """
     folder, inside, _ = name.partition("/")
-    return folder.lower() in _LOG_FOLDERS if inside else not _LOG_SUFFIXES.isdisjoint(PurePosixPath(name.lower()).suffixes)
+    return (
+        folder.lower() in _LOG_FOLDERS if inside else not _LOG_SUFFIXES.isdisjoint(PurePosixPath(name.lower()).suffixes)
+    )
 
 
 def log_file(file: StoredFile, limits: Limits, among: int = 0) -> LogFile:

@@ -17,15 +17,17 @@ from core.course.level_shift import LONG_DRIFT, LONG_RATIO
 from core.course.timings import is_rate, may_be_duration
 from core.naming import natural
 from core.nodes.far_numbers import OUTSIDE
-from core.nodes.rank_series import AGREED
+from core.nodes.rank_series import AGREED, CLEAR, shown
 from core.nodes.sign import Sign
 from core.nodes.slow import OWN_PART, WAITS
+from core.nodes.slow_from_start import ALONE_OF
 from core.nodes.told_numbers import Told
 from core.nodes.told_subjects import Subject
 from core.shares import MIN_RANKS
 
 LOW, HIGH = 10, 90  # percentiles between which a number lies, but for single ones
 BALANCED = 2 / 3  # of the longer of both, that the other has at least: what it works longer is what it waits less
+AGREE = 0.5  # of how far the lone one is away, that all others are from each other at most
 _IDLE = re.compile(r"idle|stall", re.IGNORECASE)  # waits that name no other rank
 _CHECK = "Compare {} with a healthy node: clocks and throttling, load, memory, storage."
 
@@ -121,15 +123,13 @@ def _apart(group: Collection[Subject], values: Numbers, name: str) -> _Level | N
     return _Level(name, float(np.median(np.concatenate(own))), float(np.median(np.concatenate(others))))
 
 
-def _exchange_sign(
-    group: Collection[Subject], event: int, longer: Sequence[_Level], shorter: Sequence[_Level]
-) -> Sign:
+def _exchange_sign(group: Collection[Subject], event: int, longer: Sequence[_Level], shorter: Sequence[_Level]) -> Sign:
     node = min(group).node
     ranks = tuple(sorted(subject.rank for subject in group if subject.rank >= 0))
     most, least = (max(of, key=lambda level: abs(level.own - level.others)) for of in (longer, shorter))
     because = (
-        f"{node}: its {most.name or 'number'} is {most.own:.3g} from the beginning on, that of all others "
-        f"{most.others:.3g}; its {least.name or 'other number'} is {least.own:.3g}, theirs {least.others:.3g}: "
+        f"{node}: its {most.name or 'number'} is {shown(most.own)}, that of all others "
+        f"{shown(most.others)}; its {least.name or 'other number'} is {shown(least.own)}, theirs {shown(least.others)}: "
         "they wait for it by as much as it works longer."
     )
     return Sign(
@@ -138,10 +138,50 @@ def _exchange_sign(
         OWN_PART,
         because,
         event,
-        says="the others waited for it: its own work took longer from the beginning on",
+        says="the others waited for it: its own work took longer",
         check=_CHECK.format(node),
         ranks=ranks,
     )
+
+
+def alone_signs(told: Sequence[tuple[int, str, Numbers]]) -> list[Sign]:
+    """A sign for the only one of many ranks that a time tells from all others, which agree on it, all along.
+
+    Not for the first or the last rank, which do more than the others in many programs.
+    """
+    found: dict[tuple[str, int], Sign] = {}
+    for event, name, values in told:
+        ranks = sorted(subject for subject in values if subject.rank >= 0)
+        if len(ranks) < ALONE_OF or is_rate(name) or not may_be_duration(name) or is_wait(name):
+            continue
+        first, *others = sorted(ranks, key=lambda subject: -float(np.median(values[subject].values)))
+        low = min(np.percentile(values[subject].values, LOW) for subject in others)
+        high = max(np.percentile(values[subject].values, HIGH) for subject in others)
+        own = float(np.percentile(values[first].values, LOW))
+        edges = min(subject.rank for subject in ranks), max(subject.rank for subject in ranks)
+        if low <= 0 or own < LONG_DRIFT * high or high - low > AGREE * (own - high) or first.rank in edges:
+            continue
+        usual = float(np.median(np.concatenate([values[subject].values for subject in others])))
+        level = _Level(name, float(np.median(values[first].values)), usual)
+        because = (
+            f"rank {first.rank} on {first.node}: its {name or 'number'} is {shown(level.own)} all along, "
+            f"that of all {len(others)} others {shown(level.others)}."
+        )
+        says = "its own work takes longer than that of all others"
+        found.setdefault(
+            (first.node, first.rank),
+            Sign(
+                first.node,
+                "own part",
+                CLEAR,
+                because,
+                event,
+                says=says,
+                check=_CHECK.format(first.node),
+                ranks=(first.rank,),
+            ),
+        )
+    return list(found.values()) if len(found) == 1 else []
 
 
 def level_signs(told: Sequence[tuple[int, str, Numbers]], *, slow: bool) -> list[Sign]:
@@ -168,8 +208,8 @@ def level_signs(told: Sequence[tuple[int, str, Numbers]], *, slow: bool) -> list
     (node,) = both
     more, less = longer[node][0], shorter[node][0]
     because = (
-        f"{more.name or 'A number'} of {node} is {more.own:.3g} from the beginning on, that of all others "
-        f"{more.others:.3g}; its {less.name or 'other number'} is {less.own:.3g}, theirs {less.others:.3g}."
+        f"{more.name or 'A number'} of {node} is {shown(more.own)} from the beginning on, that of all others "
+        f"{shown(more.others)}; its {less.name or 'other number'} is {shown(less.own)}, theirs {shown(less.others)}."
     )
     says, channel = "its own work takes longer than that of all others from the beginning on", "outside"
     weight = AGREED if slow else OUTSIDE

@@ -101,7 +101,7 @@ class _Change:
     def says(self) -> str:
         """What changed, as the end of a sentence about the node."""
         known = self.is_named
-        went = f"went from {_shown(self.before)} to {_shown(self.after)}"
+        went = f"went from {shown(self.before)} to {shown(self.after)}"
         if not self.alone:
             return f"{self.name if known else 'a number'} {went} on all others, and not there"
         return f"its {self.name} {went}, and no other\u2019s" if known else f"its number {went}, and no other\u2019s"
@@ -148,7 +148,7 @@ def series_signs(
     ]
 
 
-def _shown(number: float) -> str:
+def shown(number: float) -> str:
     """A number as a person writes it: 0.0294, 18.9, 6,979."""
     return f"{number:,.0f}" if abs(number) >= THOUSAND else f"{number:.3g}"
 

@@ -41,7 +41,7 @@ from core.nodes.missing_tensors import missed_signs
 from core.nodes.odd_values import odd_value_signs
 from core.nodes.onset import onset_signs
 from core.nodes.peers import other_work
-from core.nodes.rank_levels import exchange_signs, level_signs
+from core.nodes.rank_levels import alone_signs, exchange_signs, level_signs
 from core.nodes.rank_series import series_signs
 from core.nodes.rank_values import told_by_all
 from core.nodes.reported_slowest import reported_signs
@@ -127,7 +127,7 @@ def find_signs(
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
         *_by_any_numbers(parsed, candidates, ending, home),
-        *odd_value_signs(parsed),
+        *odd_value_signs(parsed, ending),
     )
 
 
@@ -142,6 +142,7 @@ def _by_any_numbers(
         series_signs(parsed, told, _onset(ending))
         or exchange_signs(told)
         or exchange_signs(tuple(told_seldom(parsed, home)), seldom=True)
+        or alone_signs(told)
         or level_signs(told, slow=_is_slower(ending))
     )
 
