@@ -67,8 +67,8 @@ def assemble(
     """Make a job of the files in its folder, in whatever order they come.
 
     Without a logs folder everything but job.json, dumps, metrics and flows is taken for logs; with one, what is called
-    like a log beside it: a scheduler's, a list of events, the machines' own. Hidden files are none. Raises ``NoLogs`` when there are
-    neither logs nor dumps.
+    like a log beside it: a scheduler's, a list of events, the machines' own. Hidden files are none. Raises ``NoLogs``
+    when there are neither logs nor dumps.
     """
     visible = [file for file in sorted(files, key=lambda file: file.name) if not is_hidden(file.name)]
     dumps = [file for file in visible if file.name.startswith(DUMPS)]

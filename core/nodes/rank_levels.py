@@ -129,8 +129,8 @@ def _exchange_sign(group: Collection[Subject], event: int, longer: Sequence[_Lev
     most, least = (max(of, key=lambda level: abs(level.own - level.others)) for of in (longer, shorter))
     because = (
         f"{node}: its {most.name or 'number'} is {shown(most.own)}, that of all others "
-        f"{shown(most.others)}; its {least.name or 'other number'} is {shown(least.own)}, theirs {shown(least.others)}: "
-        "they wait for it by as much as it works longer."
+        f"{shown(most.others)}; its {least.name or 'other number'} is {shown(least.own)}, theirs "
+        f"{shown(least.others)}: they wait for it by as much as it works longer."
     )
     return Sign(
         node,

@@ -23,7 +23,7 @@ _BEFORE = re.compile(rb"(?:^|[\]|):>,;-]|[0-9Z]|\b" + _LEVEL + rb")[ \t\[(]*$", 
 _WORD = re.compile(rb"(?<![\w./:-])[A-Za-z]+(?![\w./:-])")
 _MOST_WORDS = 2  # a level and the name of a logger, or a month and a level
 _LABELLED = re.compile(rb"\[(?:default|rank)[0-9]+\]:|\([A-Za-z_]\w* pid=[0-9]+")  # by torchrun, torch, Ray
-# A row of a list that one tells of all ranks, as Megatron-LM's timers do (megatron/core/timers.py): "     rank 10: 6052.31"
+# A row of a list that one tells of all ranks, as Megatron-LM does (megatron/core/timers.py): "     rank 10: 6052.31"
 _LISTED = re.compile(rb"\s{0,16}rank {1,6}[0-9]{1,6} ?[:=] ?[0-9]{1,12}(?:\.[0-9]{1,9})?\s{0,4}", re.IGNORECASE)
 _TASK = re.compile(rb" {0,6}([0-9]{1,6}): ")  # by srun --label
 
