@@ -27,6 +27,7 @@ from core.nodes.aliases import find_aliases
 from core.nodes.blame import Edge, Names, blame_edges
 from core.nodes.checksums import checksum_signs
 from core.nodes.contrast import contrast_signs
+from core.nodes.counted_waits import counted_wait_signs
 from core.nodes.counters import collective_signs, counter_signs
 from core.nodes.device_tables import device_signs
 from core.nodes.durations import duration_signs
@@ -106,6 +107,7 @@ def find_signs(
         *_of_pace(parsed, ending, durations, node_of_rank),
         *stall_signs(parsed, ending, home),
         *singled_signs(parsed, ending, names),
+        *counted_wait_signs(parsed, ending),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
         *unfinished_signs(parsed, ending, spans, home),
         *last_round_signs(parsed, ending, home),
