@@ -25,7 +25,7 @@ COUNTS_ALONE = 0.6  # as who stood elsewhere than most (core.nodes.waits): it sa
 LEAST = 3  # numbers that grow; of two the second is the larger one every second time
 MAX_EVENTS, MAX_ROWS = 32, 512  # messages that are looked at, said most often first, and rows of each
 PASSES = 0.25  # of the time between two lines, by which their numbers may differ from it: a poll comes late
-# "for 120 s", "after 600 seconds", "waited_s=30"
+# In words for 120 s, after 600 seconds, or as a field: waited_s=30
 _SECONDS = re.compile(
     r"(?:_s(?:ec(?:ond)?s?)?[\"']?\s?[=:]\s?(?P<named>\d{1,6}(?:\.\d{1,6})?)\b)"
     r"|(?<![\w.:-])(?P<plain>\d{1,6}(?:\.\d{1,6})?) ?(?:s|secs?|seconds)\b"
