@@ -36,7 +36,7 @@ def test_the_only_one_that_waits_for_something_of_its_own_is_the_suspect(says: d
 
 @pytest.mark.parametrize(
     ("says", "late"),
-    [({1: READS, 2: READS}, 0.0), ({n: REDUCES for n in range(4)}, 0.0), ({2: "alive for {} seconds"}, 300.0)],
+    [({1: READS, 2: READS}, 0.0), (dict.fromkeys(range(4), REDUCES), 0.0), ({2: "alive for {} seconds"}, 300.0)],
     ids=["two of them", "all wait for each other", "since another moment"],
 )
 def test_counts_that_tell_nobody_from_the_others_accuse_nobody(says: dict[int, str], late: float) -> None:

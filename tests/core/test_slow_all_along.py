@@ -82,5 +82,5 @@ def by_rank(slow: int) -> Job:
 
 
 def test_a_list_by_rank_is_no_rank_of_that_number() -> None:
-    """ "by rank: 1043 1048" has a column for each."""
+    """The line has a column for each: by rank: 1043 1048."""
     assert [node.node for node in diagnose(by_rank(3), []).nodes] == ["farm-b"]
