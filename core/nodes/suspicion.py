@@ -105,9 +105,7 @@ def find_signs(
         *waiting_signs(parsed, candidates, expected),
         *_missing(parsed, expected, candidates),
         *_of_pace(parsed, ending, durations, node_of_rank),
-        *stall_signs(parsed, ending, home),
-        *singled_signs(parsed, ending, names),
-        *counted_wait_signs(parsed, ending),
+        *_of_hang(parsed, ending, home, names),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
         *unfinished_signs(parsed, ending, spans, home),
         *last_round_signs(parsed, ending, home),
@@ -192,6 +190,15 @@ def _of_pace(
         *duration_signs(parsed, durations, home),
         *gauge_signs(parsed, ending),
         *device_signs(parsed, ending),
+    )
+
+
+def _of_hang(parsed: Parsed, ending: Ending, home: Mapping[int, str], names: Names) -> tuple[Sign, ...]:
+    """Signs by what the others wait for, of a job that stands still."""
+    return (
+        *stall_signs(parsed, ending, home),
+        *singled_signs(parsed, ending, names),
+        *counted_wait_signs(parsed, ending),
     )
 
 
