@@ -99,8 +99,8 @@ def diagnose_parsed(
     spans = find_spans(parsed)  # beyond the paper: work that begins with one message and ends with another
     durations = find_durations(parsed, spans)  # beyond the paper: how long work took, by words and by clocks
     ending = find_ending(parsed, candidates, spans, durations)  # beyond the paper: did it make progress until the end?
-    is_nan = is_about_numbers(candidates)  # beyond the paper: a loss that is no number
-    broken = find_broken(parsed.table, parsed.files, parsed.iterations, raised=is_nan)
+    raised = is_about_numbers(candidates)
+    broken = find_broken(parsed.table, parsed.files, parsed.iterations, raised=raised)  # beyond the paper: a nan
     leak = find_leak(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: memory that never comes back
     dumps = find_dump_evidence(as_read)  # beyond the paper: stacks and flight recorders of hung processes
     metrics = find_metric_evidence(parsed, candidates)  # beyond the paper: metrics beside the logs
@@ -137,8 +137,9 @@ def diagnose_parsed(
     verdict = with_onset(found, decide(found))  # scope and confidence, in code; what began with a slowdown or a hang
     verdict = with_finding_lines(found, verdict)  # beyond the paper: where a finding shows of which nobody complains
     answer = present(as_read, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
-    answer = with_network(answer, seen)
-    return with_next_step(answer, found, verdict, earlier)  # beyond the paper: what to do about it (ByteRobust)
+    return with_next_step(
+        with_network(answer, seen), found, verdict, earlier
+    )  # beyond the paper: what to do (ByteRobust)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,10 @@ _NO_LOGS = frozenset(
 # What schedulers, launchers and people leave beside a logs folder; anything else there may be no log.
 _LOG_SUFFIXES = frozenset({".csv", ".err", ".jsonl", ".log", ".ndjson", ".out", ".txt"})
 
+# Folders that people copy from /var/log of each machine, by the names of rsyslog (syslog, messages), the kernel (dmesg,
+# kern) and systemd (journal).
+_LOG_FOLDERS = frozenset({"dmesg", "journal", "journald", "kern", "kernel", "messages", "syslog", "syslogs"})
+
 _NO_LOGS_HINT = "Logs belong into its logs/ folder, in any tree; were they moved, or not yet copied?"
 
 
@@ -63,8 +67,8 @@ def assemble(
     """Make a job of the files in its folder, in whatever order they come.
 
     Without a logs folder everything but job.json, dumps, metrics and flows is taken for logs; with one, what is called
-    like a log beside it: a scheduler's, or a list of events. Hidden files are none. Raises ``NoLogs`` when there are
-    neither logs nor dumps.
+    like a log beside it: a scheduler's, a list of events, the machines' own. Hidden files are none. Raises ``NoLogs``
+    when there are neither logs nor dumps.
     """
     visible = [file for file in sorted(files, key=lambda file: file.name) if not is_hidden(file.name)]
     dumps = [file for file in visible if file.name.startswith(DUMPS)]
@@ -144,8 +148,14 @@ def is_hidden(name: str) -> bool:
 
 
 def is_log_beside(name: str) -> bool:
-    """Whether a file that stands beside the logs folder is called like a log, also if packed or numbered."""
-    return "/" not in name and not _LOG_SUFFIXES.isdisjoint(PurePosixPath(name.lower()).suffixes)
+    """Whether a file that stands beside the logs folder is called like a log, also if packed or numbered.
+
+    Or lies in a folder that is called like the system logs of machines.
+    """
+    folder, inside, _ = name.partition("/")
+    return (
+        folder.lower() in _LOG_FOLDERS if inside else not _LOG_SUFFIXES.isdisjoint(PurePosixPath(name.lower()).suffixes)
+    )
 
 
 def log_file(file: StoredFile, limits: Limits, among: int = 0) -> LogFile:

@@ -52,9 +52,10 @@ class Walk:
     def _logs_beside(self) -> list[str]:
         """Names of what is called like a log and stands beside the logs folder."""
         try:
-            return sorted(child.name for child in self._home.iterdir() if is_log_beside(child.name))
+            names = [child.name for child in self._home.iterdir()]
         except OSError:
             return []  # a folder may be entered without leave to list it
+        return sorted(name for name in names if is_log_beside(name) or is_log_beside(f"{name}/"))
 
     def _visit(self, *names: str) -> None:
         """Add all that is below these names; then what only their links lead to."""

@@ -59,7 +59,11 @@ def completed(findings: Findings) -> Verdict | None:
         headline = f"The run reached its end, iteration {iterations.last} of {iterations.total}; nothing to diagnose."
         why = "All planned iterations are complete, and no line speaks of a fault."
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, (why,), (), ())
-    if status is Status.UNKNOWN and says_done(findings.parsed.table, iterations) and not is_troubled(findings):
+    if (
+        status is Status.UNKNOWN
+        and says_done(findings.parsed.table, findings.parsed.files, iterations)
+        and not is_troubled(findings)
+    ):
         headline = f"The run says that it is done, after iteration {iterations.last}; nothing to diagnose."
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("No line speaks of a fault.",), (), ())
     return None

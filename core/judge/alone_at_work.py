@@ -1,9 +1,12 @@
 """A rank that went on with work of its own while all others waited for it until they gave up: the program let it.
 
-``if rank == 0: evaluate()`` before a barrier, a data set that the first rank alone prepares: it counts on in words that
-no other rank ever says, and the collective's time-out ends the job. It is not stuck, and no machine is at fault.
+``if rank == 0: evaluate()`` before a barrier, a data set that the first rank alone prepares: it counts on, so many of
+so many, in words that no other rank ever says, and the collective's time-out ends the job. It is not stuck, and no
+machine is at fault. Who repeats what it waits for counts nothing but seconds.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +20,7 @@ from core.parsed import Parsed
 
 MIN_LINES = 5  # of one message: four pauses between them, as many as core.nodes asks for a level (MIN_SIDE)
 PAUSES = 2.0  # times its usual pause that may lie between its last line and the end, as LAST_STEPS of core.judge.ending
+_OF_ALL = re.compile(r"(?<![\w.])(?P<done>\d{1,15}) ?(?:/|of) ?(?P<all>\d{1,15})(?![\w.])")
 MAX_EVENTS = 256  # messages that are looked at, those said most often first
 PAIR = 2  # one alone is waited for by nobody
 
@@ -50,10 +54,19 @@ def find_alone_at_work(parsed: Parsed, ending: Ending) -> AloneAtWork | None:
     if len(found) != 1:
         return None
     ((voice, rows),) = found.items()
-    origin, last = table.origins[voice], int(rows[-1])
+    texts = [text for _, text in sorted(read_rows(parsed.files, table, rows[-MIN_LINES:]).items())]
+    if not _counts_on(texts):
+        return None
+    origin = table.origins[voice]
     called = rank_called(origin.rank) if origin.rank is not None else f"a process of {origin.node}"
-    text = read_rows(parsed.files, table, rows[-1:])[last]
-    return AloneAtWork(origin.node, called, int(table.event[rows[-1:]][0]), text)
+    return AloneAtWork(origin.node, called, int(table.event[rows[-1:]][0]), texts[-1])
+
+
+def _counts_on(texts: Sequence[str]) -> bool:
+    """Whether these lines, in order, tell of more and more that is done, of the same whole."""
+    found = [match for text in texts if (match := _OF_ALL.search(text)) is not None]
+    done = [int(match["done"]) for match in found]
+    return len(found) == len(texts) and len({match["all"] for match in found}) == 1 and done == sorted(set(done))
 
 
 def _goes_on(times: NDArray[np.int64], until: int) -> bool:

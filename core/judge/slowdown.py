@@ -27,8 +27,9 @@ SHARE = 0.25  # of the time that a job ran, that work must have cost more than a
 MIN_STALLS = 3  # of two, one may be a checkpoint and one an evaluation that good jobs did not come to
 RECOVERED = 2  # times the longest stretch between two of them, without one at the end: they are over
 LEAST_LOST = 1.0  # seconds in all: three steps of 90 ms that took twice as long are what a busy machine does
-# A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it, ms/update
-TOTAL = re.compile(r"step|iter|elapsed|/(?:it|update|upd|batch)\b|^time$", re.IGNORECASE)
+# A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it, ms/update;
+# "completed step: 4, seconds: 6.269" of MaxText (MaxText/metric_logger.py)
+TOTAL = re.compile(r"step|iter|elapsed|/(?:it|update|upd|batch)\b|^time$|^seconds$", re.IGNORECASE)
 _KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)
 
 

@@ -46,6 +46,7 @@ class OddNumber:
     most: float
     row: int
     text: str
+    of_pair: bool = False
 
     @property
     def shown(self) -> str:
@@ -64,9 +65,14 @@ class OddNumber:
         return value / most if self.value > self.most else least / value
 
     @property
+    def theirs(self) -> str:
+        """How a sentence goes on about what is usual."""
+        return "the other has" if self.of_pair else "all others have"
+
+    @property
     def because(self) -> str:
         """What is odd, as a sentence with the line that tells it."""
-        return f"{self.node} has {self.shown} where all others have {self.usual}: {self.quoted(120)}."
+        return f"{self.node} has {self.shown} where {self.theirs} {self.usual}: {self.quoted(120)}."
 
     def quoted(self, most: int) -> str:
         """The line that tells it, of at most so many characters, among them the number."""
@@ -91,7 +97,7 @@ def odd_value_signs(parsed: Parsed) -> list[Sign]:
     node, often = counts[0]
     own = [odd for odd in found if odd.node == node]
     if not is_list:
-        return [sign_of_odd(own, ODD, f"it says {own[0].quoted(60)}, where all others have {own[0].usual}")]
+        return [sign_of_odd(own, ODD, f"it says {own[0].quoted(60)}, where {own[0].theirs} {own[0].usual}")]
     says = f"in a list of all machines it has {own[0].shown} where all others have {own[0].usual}"
     return [sign_of_odd(own, SEVERAL if often > 1 else ODD, says)]
 
@@ -160,7 +166,7 @@ def _slower_link(told: Sequence[Told]) -> OddNumber | None:
     (slow, own), (_, others) = sorted(rates.items(), key=lambda rate: min(rate[1]))
     value, row, text = min(own)
     least, most = min(others)[0], max(others)[0]
-    return OddNumber(slow, value, least, most, row, text) if value * STEADY < least else None
+    return OddNumber(slow, value, least, most, row, text, of_pair=True) if value * STEADY < least else None
 
 
 def _rows_of_nodes(parsed: Parsed) -> Iterator[Told]:

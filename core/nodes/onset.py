@@ -25,9 +25,11 @@ _ENDS = frozenset({Kind.END_OF_JOB, Kind.TERMINATED, Kind.LAST_WORDS})
 def onset_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -> list[Sign]:
     """A sign for the one node that first said something bad near the onset, which no other node said."""
     onset = onset_of_slowdown(parsed, ending)
-    if len(parsed.nodes) < MIN_RANKS or ending.slow is None:
+    if len(parsed.nodes) <= 1 or ending.slow is None:
         return []
     found = [candidate for candidate in candidates if _is_alone(parsed, candidate, onset)]
+    if len(parsed.nodes) < MIN_RANKS:  # of two each says what the other does not: only what makes machines slow tells
+        found = [candidate for candidate in found if candidate.fact.kind == Kind.SLOW_MACHINE]
     if len({candidate.nodes for candidate in found}) != 1:
         return []  # of several that complain then, chance may have chosen each
     first = min(found, key=lambda candidate: (int(parsed.table.time[candidate.rows].min()), not candidate.fact.known))
@@ -49,12 +51,15 @@ def onset_of_slowdown(parsed: Parsed, ending: Ending) -> int | None:
 
 
 def _is_alone(parsed: Parsed, candidate: Candidate, onset: int | None) -> bool:
-    """Whether one node alone said it for the first time then; of a slow start, only what makes machines slow."""
+    """Whether one node alone said it for the first time then.
+
+    Of a slow start, and where a kernel counts from its start alone ([900438.358350]), only what makes machines slow.
+    """
     if len(candidate.nodes) != 1 or tells_of_the_end(candidate) or is_order(parsed.table, candidate):
         return False
-    if onset is None:
-        return candidate.fact.kind == Kind.SLOW_MACHINE
     first = int(parsed.table.time[candidate.rows].min())
+    if onset is None or not parsed.table.timed[candidate.rows].any():
+        return candidate.fact.kind == Kind.SLOW_MACHINE
     later = parsed.iterations.course.times
     told = int(later[later > onset].min(initial=onset + AFTER)) - onset  # it became slow until the next iteration told
     return first >= 0 and is_near(first, onset, BEFORE + min(told, AFTER))

@@ -1,62 +1,222 @@
 """Who is apart from the first number on: its own work takes longer than that of all others, and its waits are shorter.
 
-Nothing changes, so that nobody knows whether it was always so: stages of a pipeline differ like that. It accuses nobody
-by itself; but where such a job was stopped, nobody can be sure that nothing was wrong.
+In a job whose ranks wait for each other, work and waits add up to the same everywhere: who works longer waits less, by
+the same amount. Where numbers say so of one rank or one node, the others wait for it, however often they are told.
+Without that nobody knows whether what never changed is wrong: stages of a pipeline differ like that. It accuses nobody
+then; but where such a job was stopped, nobody can be sure that nothing was wrong.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from core.course.level_shift import LONG_DRIFT, LONG_RATIO
 from core.course.timings import is_rate, may_be_duration
+from core.naming import natural
 from core.nodes.far_numbers import OUTSIDE
-from core.nodes.rank_series import AGREED
+from core.nodes.rank_series import AGREED, CLEAR, shown
 from core.nodes.sign import Sign
-from core.nodes.slow import WAITS
+from core.nodes.slow import OWN_PART, WAITS
+from core.nodes.slow_from_start import ALONE_OF
 from core.nodes.told_numbers import Told
 from core.nodes.told_subjects import Subject
 from core.shares import MIN_RANKS
 
 LOW, HIGH = 10, 90  # percentiles between which a number lies, but for single ones
+BALANCED = 2 / 3  # of the longer of both, that the other has at least: what it works longer is what it waits less
+AGREE = 0.5  # of how far the lone one is away, that all others are from each other at most
+_IDLE = re.compile(r"idle|stall", re.IGNORECASE)  # waits that name no other rank
+_CHECK = "Compare {} with a healthy node: clocks and throttling, load, memory, storage."
 
-Level = tuple[str, float, float]  # a number by its name, its usual value on a node, and on all others
+Numbers = Mapping[Subject, Told]  # one number: whom it is told of, and its values
 
 
-def level_signs(told: Sequence[tuple[int, str, Mapping[Subject, Told]]], *, slow: bool) -> list[Sign]:
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A number by its name: its usual value on the ones that are apart, and on all others."""
+
+    name: str
+    own: float
+    others: float
+
+    @property
+    def waits(self) -> bool:
+        """Whether its name says that it is a wait."""
+        return is_wait(self.name)
+
+
+def is_wait(name: str) -> bool:
+    """Whether a number of this name is how long somebody waits, by its name."""
+    return WAITS.search(name) is not None or _IDLE.search(name) is not None
+
+
+def exchange_signs(told: Sequence[tuple[int, str, Numbers]], *, seldom: bool = False) -> list[Sign]:
+    """A sign for the only node, or rank, whose work is longer than all others' by as much as its waits are shorter.
+
+    Args:
+        told: numbers with their message, their name and whom they are of.
+        seldom: they are told once or a few times, so that the name of a wait has to say that it is one.
+    """
+    of_event: dict[int, list[tuple[str, Numbers]]] = defaultdict(list)
+    for event, name, values in told:
+        of_event[event].append((name, values))
+    found: dict[tuple[str, int], Sign] = {}
+    for event, numbers in sorted(of_event.items()):
+        for group in _groups(values for _, values in numbers):
+            if (levels := _exchange(group, numbers, seldom=seldom)) is not None:
+                found.setdefault(_called(group), _exchange_sign(group, event, *levels))
+    return list(found.values()) if len({node for node, _ in found}) == 1 else []
+
+
+def _groups(numbers: Iterator[Numbers]) -> list[frozenset[Subject]]:
+    """Whom numbers are told of: all of each node together, and each alone."""
+    subjects = sorted({subject for values in numbers for subject in values})
+    nodes = sorted({subject.node for subject in subjects}, key=natural)
+    each = [frozenset((subject,)) for subject in subjects]
+    return list(dict.fromkeys([*(frozenset(s for s in subjects if s.node == node) for node in nodes), *each]))
+
+
+def _called(group: Collection[Subject]) -> tuple[str, int]:
+    first = min(group)
+    return first.node, first.rank if len(group) == 1 else -1
+
+
+def _exchange(
+    group: Collection[Subject], numbers: Sequence[tuple[str, Numbers]], *, seldom: bool
+) -> tuple[Sequence[_Level], Sequence[_Level]] | None:
+    """What takes a group longer, and what takes it less, if the one is as much as the other."""
+    longer, shorter = list[_Level](), list[_Level]()
+    for name, values in numbers:
+        if is_rate(name) or not may_be_duration(name) or (level := _apart(group, values, name)) is None:
+            continue
+        (longer if level.own > level.others else shorter).append(level)
+    named = any(level.waits for level in shorter)
+    if any(level.waits for level in longer) or not (named or not (seldom or _is_half(group, numbers))):
+        return None
+    more = sum(level.own - level.others for level in longer)
+    less = sum(level.others - level.own for level in shorter)
+    usual = sum(level.others for level in longer)
+    if not usual or more < (LONG_DRIFT - 1) * usual or min(more, less) < BALANCED * max(more, less):
+        return None
+    return longer, shorter
+
+
+def _is_half(group: Collection[Subject], numbers: Sequence[tuple[str, Numbers]]) -> bool:
+    """Whether the others are no more than they: then only the names of waits tell who waits for whom."""
+    everyone = {subject for _, values in numbers for subject in values}
+    return 2 * len(group) >= len(everyone)
+
+
+def _apart(group: Collection[Subject], values: Numbers, name: str) -> _Level | None:
+    """The usual values of a group and of all others, where the ranges of both do not meet."""
+    own = [of.values for subject, of in values.items() if subject in group]
+    others = [of.values for subject, of in values.items() if subject not in group]
+    if not own or len(own) < len(group) or len(own) + len(others) < MIN_RANKS or not others:
+        return None
+    above = min(np.percentile(of, LOW) for of in own) > max(np.percentile(of, HIGH) for of in others)
+    below = max(np.percentile(of, HIGH) for of in own) < min(np.percentile(of, LOW) for of in others)
+    if not (above or below):
+        return None
+    return _Level(name, float(np.median(np.concatenate(own))), float(np.median(np.concatenate(others))))
+
+
+def _exchange_sign(group: Collection[Subject], event: int, longer: Sequence[_Level], shorter: Sequence[_Level]) -> Sign:
+    node = min(group).node
+    ranks = tuple(sorted(subject.rank for subject in group if subject.rank >= 0))
+    most, least = (max(of, key=lambda level: abs(level.own - level.others)) for of in (longer, shorter))
+    because = (
+        f"{node}: its {most.name or 'number'} is {shown(most.own)}, that of all others "
+        f"{shown(most.others)}; its {least.name or 'other number'} is {shown(least.own)}, theirs "
+        f"{shown(least.others)}: they wait for it by as much as it works longer."
+    )
+    return Sign(
+        node,
+        "own part",
+        OWN_PART,
+        because,
+        event,
+        says="the others waited for it: its own work took longer",
+        check=_CHECK.format(node),
+        ranks=ranks,
+    )
+
+
+def alone_signs(told: Sequence[tuple[int, str, Numbers]]) -> list[Sign]:
+    """A sign for the only one of many ranks that a time tells from all others, which agree on it, all along.
+
+    Not for the first or the last rank, which do more than the others in many programs.
+    """
+    found: dict[tuple[str, int], Sign] = {}
+    for event, name, values in told:
+        ranks = sorted(subject for subject in values if subject.rank >= 0)
+        if len(ranks) < ALONE_OF or is_rate(name) or not may_be_duration(name) or is_wait(name):
+            continue
+        first, *others = sorted(ranks, key=lambda subject: -float(np.median(values[subject].values)))
+        low = min(np.percentile(values[subject].values, LOW) for subject in others)
+        high = max(np.percentile(values[subject].values, HIGH) for subject in others)
+        own = float(np.percentile(values[first].values, LOW))
+        edges = min(subject.rank for subject in ranks), max(subject.rank for subject in ranks)
+        if low <= 0 or own < LONG_DRIFT * high or high - low > AGREE * (own - high) or first.rank in edges:
+            continue
+        usual = float(np.median(np.concatenate([values[subject].values for subject in others])))
+        level = _Level(name, float(np.median(values[first].values)), usual)
+        because = (
+            f"rank {first.rank} on {first.node}: its {name or 'number'} is {shown(level.own)} all along, "
+            f"that of all {len(others)} others {shown(level.others)}."
+        )
+        says = "its own work takes longer than that of all others"
+        found.setdefault(
+            (first.node, first.rank),
+            Sign(
+                first.node,
+                "own part",
+                CLEAR,
+                because,
+                event,
+                says=says,
+                check=_CHECK.format(first.node),
+                ranks=(first.rank,),
+            ),
+        )
+    return list(found.values()) if len(found) == 1 else []
+
+
+def level_signs(told: Sequence[tuple[int, str, Numbers]], *, slow: bool) -> list[Sign]:
     """A hint for the only node whose own work is longer than that of all others while it waits less, or works longer.
 
     Args:
         told: numbers with their message, their name and whom they are of.
         slow: the job needs longer for each step than good ones do: then this is what tells of whom.
     """
-    longer: dict[str, list[Level]] = defaultdict(list)
-    shorter: dict[str, list[Level]] = defaultdict(list)
+    longer: dict[str, list[_Level]] = defaultdict(list)
+    shorter: dict[str, list[_Level]] = defaultdict(list)
     for _, name, values in told:
         for node in sorted({subject.node for subject in values}):
             if (level := _level(name, node, values, LONG_DRIFT if slow else LONG_RATIO)) is None:
                 continue
-            is_own = may_be_duration(name) and not is_rate(name) and not WAITS.search(name)
-            if level[1] > level[2] and is_own:
+            is_own = may_be_duration(name) and not is_rate(name) and not is_wait(name)
+            if level.own > level.others and is_own:
                 longer[node].append(level)
-            elif level[1] < level[2]:
+            elif level.own < level.others:
                 shorter[node].append(level)
     both = [node for node in sorted(longer) if node in shorter]
     if len(both) != 1:
         return []
     (node,) = both
-    (name, own, usual), (other, less, more) = longer[node][0], shorter[node][0]
+    more, less = longer[node][0], shorter[node][0]
     because = (
-        f"{name or 'A number'} of {node} is {own:.3g} from the beginning on, that of all others {usual:.3g}; "
-        f"its {other or 'other number'} is {less:.3g}, theirs {more:.3g}."
+        f"{more.name or 'A number'} of {node} is {shown(more.own)} from the beginning on, that of all others "
+        f"{shown(more.others)}; its {less.name or 'other number'} is {shown(less.own)}, theirs {shown(less.others)}."
     )
-    check = f"Compare {node} with a healthy node: clocks and throttling, load, memory, storage."
-    says = "its own work takes longer than that of all others from the beginning on"
-    return [Sign(node, "series" if slow else "outside", AGREED if slow else OUTSIDE, because, says=says, check=check)]
+    says, channel = "its own work takes longer than that of all others from the beginning on", "outside"
+    weight = AGREED if slow else OUTSIDE
+    return [Sign(node, "series" if slow else channel, weight, because, says=says, check=_CHECK.format(node))]
 
 
-def _level(name: str, node: str, values: Mapping[Subject, Told], ratio: float) -> Level | None:
+def _level(name: str, node: str, values: Numbers, ratio: float) -> _Level | None:
     """The usual values of a number on a node and on all others, where the ranges of both are far apart."""
     own = [of.values for subject, of in values.items() if subject.node == node]
     others = [of.values for subject, of in values.items() if subject.node != node]
@@ -66,4 +226,4 @@ def _level(name: str, node: str, values: Mapping[Subject, Told], ratio: float) -
     below = max(np.percentile(of, HIGH) for of in own) * ratio < min(np.percentile(of, LOW) for of in others)
     if not (above or below):
         return None
-    return name, float(np.median(np.concatenate(own))), float(np.median(np.concatenate(others)))
+    return _Level(name, float(np.median(np.concatenate(own))), float(np.median(np.concatenate(others))))

@@ -93,10 +93,15 @@ class _Change:
         return self.alone and self.clear and own_time and worse
 
     @property
+    def is_named(self) -> bool:
+        """Whether a word names it, by which work is told from waits."""
+        return self.name[:1].isalpha() and len(self.name) > SHORT
+
+    @property
     def says(self) -> str:
         """What changed, as the end of a sentence about the node."""
-        known = self.name[:1].isalpha() and len(self.name) > SHORT
-        went = f"went from {_shown(self.before)} to {_shown(self.after)}"
+        known = self.is_named
+        went = f"went from {shown(self.before)} to {shown(self.after)}"
         if not self.alone:
             return f"{self.name if known else 'a number'} {went} on all others, and not there"
         return f"its {self.name} {went}, and no other\u2019s" if known else f"its number {went}, and no other\u2019s"
@@ -143,7 +148,7 @@ def series_signs(
     ]
 
 
-def _shown(number: float) -> str:
+def shown(number: float) -> str:
     """A number as a person writes it: 0.0294, 18.9, 6,979."""
     return f"{number:,.0f}" if abs(number) >= THOUSAND else f"{number:.3g}"
 
@@ -181,9 +186,10 @@ def _changes(
     }
     splits = {subject: split for subject, split in found.items() if split is not None}
     odd = _odd_ones(event, name, told, splits)
-    if pair:  # of two machines only few processes are odd, if their own work takes longer
-        few = few_of(len(told))
-        return [change for change in odd if change.is_longer and 0 < len(splits) <= few]
+    if pair:  # of two machines only few processes are odd, if their own work takes longer,
+        few = 0 < len(splits) <= few_of(len(told))
+        at_onset = places is not None  # or one of them, whose work by its name took longer when the job became slow
+        return [change for change in odd if change.is_longer and (few or (at_onset and change.is_named))]
     return [change for change in odd if places is None or (change.alone and change.clear)]
 
 

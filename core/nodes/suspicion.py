@@ -27,6 +27,7 @@ from core.nodes.aliases import find_aliases
 from core.nodes.blame import Edge, Names, blame_edges
 from core.nodes.checksums import checksum_signs
 from core.nodes.contrast import contrast_signs
+from core.nodes.counted_waits import counted_wait_signs
 from core.nodes.counters import collective_signs, counter_signs
 from core.nodes.device_tables import device_signs
 from core.nodes.durations import duration_signs
@@ -42,7 +43,7 @@ from core.nodes.odd_values import odd_value_signs
 from core.nodes.onset import onset_signs
 from core.nodes.peers import other_work
 from core.nodes.probe_levels import probe_signs
-from core.nodes.rank_levels import level_signs
+from core.nodes.rank_levels import alone_signs, exchange_signs, level_signs
 from core.nodes.rank_series import series_signs
 from core.nodes.rank_values import told_by_all
 from core.nodes.reported_slowest import reported_signs
@@ -55,7 +56,7 @@ from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
 from core.nodes.straggler import straggler_signs
-from core.nodes.told_numbers import told_numbers
+from core.nodes.told_numbers import told_numbers, told_seldom
 from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
@@ -105,8 +106,7 @@ def find_signs(
         *waiting_signs(parsed, candidates, expected),
         *_missing(parsed, expected, candidates),
         *_of_pace(parsed, ending, durations, node_of_rank),
-        *stall_signs(parsed, ending, home),
-        *singled_signs(parsed, ending, names),
+        *_of_hang(parsed, ending, home, names),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
         *unfinished_signs(parsed, ending, spans, home),
         *last_round_signs(parsed, ending, home),
@@ -139,7 +139,13 @@ def _by_any_numbers(
     if any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates):
         return []
     told = tuple(told_numbers(parsed, home))
-    return series_signs(parsed, told, _onset(ending)) or level_signs(told, slow=_is_slower(ending))
+    return (
+        series_signs(parsed, told, _onset(ending))
+        or exchange_signs(told)
+        or exchange_signs(tuple(told_seldom(parsed, home)), seldom=True)
+        or alone_signs(told)
+        or level_signs(told, slow=_is_slower(ending))
+    )
 
 
 def _direct(parsed: Parsed, candidates: Sequence[Candidate], edges: Sequence[Edge]) -> list[Sign]:
@@ -185,6 +191,15 @@ def _of_pace(
         *duration_signs(parsed, durations, home),
         *gauge_signs(parsed, ending),
         *device_signs(parsed, ending),
+    )
+
+
+def _of_hang(parsed: Parsed, ending: Ending, home: Mapping[int, str], names: Names) -> tuple[Sign, ...]:
+    """Signs by what the others wait for, of a job that stands still."""
+    return (
+        *stall_signs(parsed, ending, home),
+        *singled_signs(parsed, ending, names),
+        *counted_wait_signs(parsed, ending),
     )
 
 

@@ -21,6 +21,9 @@ from core.shares import MAJORITY, MIN_RANKS
 
 MAX_EVENTS = 16  # messages that are looked at, those said most often first
 MAX_ROWS = 2_048  # of a message, of all its speakers, evenly spread over the run of each: a thirtieth of a second
+MAX_SELDOM = MIN_SIDE  # times that each of them tells it; what is told more often is a series
+SEVERAL = 2  # numbers of a message: how long each worked, and how long it waited
+MAX_LISTS = 8  # that follow each other
 FLOOR_OF_TOP, FLOOR_OF_USUAL = 1 / 256, 1 / 16  # of the largest and the usual value: what is below is told as nearly 0
 
 _Numbers = dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]]  # by place and name, then row and value
@@ -53,13 +56,28 @@ def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int,
                 yield event, name, _told(parsed, whole)
 
 
+def told_seldom(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
+    """Numbers that are told of most ranks or nodes once or a few times: what each did in all, a table of a benchmark.
+
+    Args:
+        home: node of each rank.
+    """
+    everyone = len(set(home.values()) or parsed.nodes)
+    for event in _seldom(parsed, everyone):
+        for (_, name), of_subject in sorted(_numbers_of(parsed, event, home).items()):
+            nodes = {subject.node for subject in of_subject}
+            is_told = name and max(value for of in of_subject.values() for _, value in of) > 0
+            if is_told and len(of_subject) >= MIN_RANKS and len(nodes) > everyone * MAJORITY:
+                yield event, name, _told(parsed, dict(sorted(of_subject.items())))
+
+
 def _numbers_of(parsed: Parsed, event: int, home: Mapping[int, str]) -> _Numbers:
     """The numbers of one message, by their place and name, and by what they are of."""
     table, rows = parsed.table, _chosen(parsed, event)
     found: _Numbers = defaultdict(lambda: defaultdict(list))
     texts = list(each_row(parsed.files, table, rows))
     subjects = Subjects(table, texts, home, parsed.nodes)
-    heads = _heads(parsed, event, rows) if subjects.lists_ranks else {}
+    heads = _heads(parsed, event, rows, len(subjects.listed)) if subjects.lists_ranks else {}
     for row, text in texts:
         for subject, number in subjects.read(row, text):
             name = f"{heads[row]} {number.name}".strip() if row in heads else number.name
@@ -97,6 +115,21 @@ def _events(parsed: Parsed) -> list[int]:
     return sorted(found, key=lambda event: (-int(table.heads[event]), event))[:MAX_EVENTS]
 
 
+def _seldom(parsed: Parsed, nodes: int) -> list[int]:
+    """Messages with several numbers that most nodes may have said, too seldom for a series; the last ones first."""
+    table = parsed.table
+    found = [
+        event
+        for event, template in enumerate(table.templates)
+        if max(MIN_RANKS, nodes * MAJORITY) <= table.heads[event] <= MAX_SELDOM * max(nodes, len(table.ranks))
+        and not template.block
+        and template.sample.count("<NUM>") >= SEVERAL
+        and not complains(template.sample)
+    ]
+    last = {event: int(rows[-1]) for event, rows in table.rows_of(found).items()} if found else {}
+    return sorted(found, key=lambda event: (-last[event], event))[:MAX_EVENTS]
+
+
 def _chosen(parsed: Parsed, event: int) -> NDArray[np.intp]:
     """Rows of an event, sorted: of each speaker as many, evenly spread."""
     table = parsed.table
@@ -106,18 +139,34 @@ def _chosen(parsed: Parsed, event: int) -> NDArray[np.intp]:
     return np.sort(np.concatenate([np.zeros(0, np.intp), *parts]))
 
 
-def _heads(parsed: Parsed, event: int, rows: NDArray[np.intp]) -> dict[int, str]:
-    """What stands above the list that each row belongs to: ``forward-compute:``, of a list of several."""
+def _heads(parsed: Parsed, event: int, rows: NDArray[np.intp], ranks: int) -> dict[int, str]:
+    """What stands above the list that each row belongs to: ``forward-compute:``, of a list of several.
+
+    Of lists that follow each other, of so many ranks each, all headings may stand above the first, in their order.
+    """
     table = parsed.table
     every = table.rows_of([event])[event]
     starts = every[np.append([True], np.diff(every) > 1)]
-    own = starts[np.searchsorted(starts, rows, side="right") - 1]
-    above = np.unique(own[own > 0] - 1)
-    texts = {
-        row + 1: unlabelled(table, row, text).strip() for row, text in read_rows(parsed.files, table, above).items()
-    }
-    texts = {row: text.strip(" :.") for row, text in texts.items() if text.endswith(":")}
-    return {row: texts[start] for row, start in zip(rows.tolist(), own.tolist(), strict=True) if start in texts}
+    lengths = np.diff(np.append(np.searchsorted(every, starts), len(every)))
+    lists = np.minimum(np.maximum(lengths // max(1, ranks), 1), MAX_LISTS)
+    texts = _above(parsed, starts, int(lists.max(initial=1)))
+    heads = {}
+    for row, at in zip(rows.tolist(), (np.searchsorted(starts, rows, side="right") - 1).tolist(), strict=True):
+        start, several = int(starts[at]), int(lists[at])
+        place = min((row - start) // max(1, ranks), several - 1)
+        own = [texts.get(start - several + number, "") for number in range(several)]
+        if all(text.endswith(":") for text in own):
+            heads[row] = own[place].strip(" :.")
+        elif place or own[-1].endswith(":"):
+            heads[row] = f"list {place + 1}" if place else own[-1].strip(" :.")
+    return heads
+
+
+def _above(parsed: Parsed, starts: NDArray[np.intp], most: int) -> dict[int, str]:
+    """The lines above some rows, so many of each."""
+    rows = np.unique(np.concatenate([starts - number for number in range(1, most + 1)]))
+    texts = read_rows(parsed.files, parsed.table, rows[rows >= 0])
+    return {row: unlabelled(parsed.table, row, text).strip() for row, text in texts.items()}
 
 
 def _is_measured(told: Iterable[list[tuple[int, float]]]) -> bool:

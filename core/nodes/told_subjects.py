@@ -22,6 +22,7 @@ _DEVICE = re.compile(r"(?<![/\w])(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?(
 # Where a process is in a mesh: at=[2, 0, 1], at=["2", "0", "1"], (0,3)
 _COORDINATES = re.compile(r"[\[(] ?[\"']?(\d{1,3})[\"']?(?:, ?[\"']?(\d{1,3})[\"']?){1,3} ?[\])]")
 _COUNTED = re.compile(r"[A-Za-z_]{1,8}(\d{1,6})")  # the column of a rank: p07
+_RANKS = re.compile(r"(?:by_|per_|all_)?ranks?", re.IGNORECASE)  # "by rank: 1043 1048": what they are of
 _BASE = 1_000  # of a coordinate, above the number behind it
 # A word, which names the number behind it, or a number: not a part of a word, an address or a version.
 _TOKEN = re.compile(
@@ -47,12 +48,13 @@ class Number:
     value: float
 
 
-def numbers_of(text: str) -> list[Number]:
+def numbers_of(text: str, *, names_rank: bool = True) -> list[Number]:
     """The numbers of a line in order, each with the word before it, if no other number stands between.
 
     No clock is one, nor the number of a rank that the line names.
     """
-    text = _COORDINATES.sub(" ", NAMED_RANK.sub(" ", CLOCK.sub(" ", text), count=1))
+    plain = CLOCK.sub(" ", text)
+    text = _COORDINATES.sub(" ", NAMED_RANK.sub(" ", plain, count=1) if names_rank else plain)
     found, name, times = list[Number](), "", Counter[str]()
     for token in _TOKEN.finditer(text):
         if token["word"]:
@@ -81,6 +83,7 @@ class Subjects:
         ranks = [{found["number"] for text in own if (found := NAMED_RANK.search(text))} for own in by_voice.values()]
         named = [{node for text in own if (node := self._named(text))} for own in by_voice.values()]
         self.lists_ranks = any(len(of) >= MIN_RANKS for of in ranks)  # as the last one does of all, Megatron's timers
+        self.listed = max(ranks, key=len, default=set())
         self._lists_nodes = any(len(of) >= MIN_RANKS for of in named)
         self._counted = {voice: place for voice, own in by_voice.items() if (place := _counting(own)) is not None}
         counts = {
@@ -93,8 +96,10 @@ class Subjects:
 
     def read(self, row: int, text: str) -> Iterator[tuple[Subject, Number]]:
         """Numbers of a line, and what each is of; none where nobody tells."""
-        origin, numbers = self._table.origins[self._table.voice[row]], numbers_of(text)
-        named = NAMED_RANK.search(text)
+        origin, named = self._table.origins[self._table.voice[row]], NAMED_RANK.search(text)
+        if named is not None and len(self._home) >= MIN_RANKS and int(named["number"]) not in self._home:
+            named = None  # "compute ms by rank: 1043 1048"
+        numbers = numbers_of(text, names_rank=named is not None)
         rank = int(named["number"]) if named is not None and (self.lists_ranks or origin.rank is None) else origin.rank
         place = self._counted.get(int(self._table.voice[row]), -1)
         count = int(numbers[place].value) if 0 <= place < len(numbers) else -1
@@ -110,7 +115,7 @@ class Subjects:
             return
         node = self._named(text) if self._lists_nodes else origin.node
         if columns := self._columns_of_ranks(numbers):
-            name = "" if columns[-1].name else columns[0].name
+            name = "" if columns[-1].name or _RANKS.fullmatch(columns[0].name) else columns[0].name
             for column, of in zip(columns, sorted(self._home), strict=True):
                 yield Subject(self._home[of], of), Number(-1, name, column.value)
         elif (

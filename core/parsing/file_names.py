@@ -17,6 +17,7 @@ MIN_HOSTS = 2  # of one alone the name may be of all machines
 _NUMBER = re.compile(
     r"(?:[gnh]pu|cuda|dev(?:ice)?|p|proc|r|rank|w|worker|local)?[-_]?(?P<number>\d{1,4})", re.IGNORECASE
 )
+_JOINED = re.compile(r"(?P<host>[A-Za-z][A-Za-z0-9-]{0,62}?)-(?P<number>\d{1,5})")
 _NAME = re.compile(r"(?=[\w-]*[A-Za-z])[A-Za-z0-9][A-Za-z0-9-]{1,62}")
 # What a run, a program or a stream has several of: no machine is called so
 _PART = re.compile(
@@ -35,8 +36,25 @@ def by_host_and_number(names: Iterable[str]) -> dict[str, FileSpeaker]:
         beside[str(path.parent), path.suffix if not path.suffix[1:].isdigit() else "", len(_parts(name))].append(name)
     found: dict[str, FileSpeaker] = {}
     for group in beside.values():
-        found |= _of_group(sorted(group))
+        found |= _of_group(sorted(group)) or _joined(sorted(group))
     return found
+
+
+def _joined(group: list[str]) -> dict[str, FileSpeaker]:
+    """Of files called ``bee-0``, ``bee-1``, ``cat-2``, ``cat-3``: the numbers go on from machine to machine.
+
+    Machines have numbers of their own as well: then they begin anew, or each name has one.
+    """
+    stems = [_JOINED.fullmatch(".".join(_parts(name))) for name in group]
+    named = sorted((int(stem["number"]), stem["host"], name) for stem, name in zip(stems, group, strict=True) if stem)
+    hosts = [host for _, host, _ in named]
+    each = len(hosts) // max(1, len(set(hosts)))
+    in_order = hosts == [host for host in dict.fromkeys(hosts) for _ in range(each)]
+    if len(named) < len(group) or [number for number, *_ in named] != list(range(len(named))):
+        return {}
+    if each < 2 or not in_order or len(set(hosts)) < MIN_HOSTS or any(_PART.match(host) for host in hosts):
+        return {}
+    return {name: FileSpeaker(host, rank) for rank, host, name in named}
 
 
 def _parts(name: str) -> list[str]:

@@ -111,7 +111,14 @@ def mapped_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, t
 
 
 # NCCL, src/init.cc (2.21): "comm 0x55d0 rank 5 nranks 8 cudaDev 1 busId 41000 commId 0x9f3b - Init COMPLETE"
-_OF_COMMUNICATOR = re.compile(r"\brank (\d{1,6}) nranks (\d{1,6}) ")
+# and "comm 0x55d0 rank 5 nRanks 16 nNodes 2 localRanks 8 localRank 5 MNNVL 0"
+_OF_COMMUNICATOR = re.compile(r"\brank (\d{1,6}) n[rR]anks (\d{1,6}) ")
+
+
+# NCCL, src/debug.cc (2.21): host, process and thread, and its device: "gpu12:2231:2231 [0] NCCL INFO "
+_NCCL_SPEAKS = re.compile(
+    r"(?<![\w.-])(?P<node>(?=[\w.-]{0,62}[A-Za-z])[\w.-]{1,63}):\d{1,10}:\d{1,10}(?: \[\d{1,4}\])? NCCL "
+)
 
 
 def communicator_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, tuple[int, ...]]:
@@ -126,7 +133,8 @@ def communicator_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[
     ]
     homes: dict[int, dict[int, set[str]]] = {}
     for row, text in _texts_of(table, files, events).items():
-        node, match = table.origins[table.voice[row]].node, _OF_COMMUNICATOR.search(text)
+        match, speaks = _OF_COMMUNICATOR.search(text), _NCCL_SPEAKS.search(text)
+        node = table.origins[table.voice[row]].node or (speaks["node"] if speaks else None)
         if node and match:
             homes.setdefault(int(match[2]), {}).setdefault(int(match[1]), set()).add(node)
     count = max(homes, default=0)

@@ -73,3 +73,14 @@ def test_processes_of_a_files_machine_are_ranks_whatever_they_are_called() -> No
 
     assert table.nodes == ("gpu-7", "gpu-8")
     assert table.ranks == tuple(range(8))
+
+
+def test_numbers_that_go_on_from_machine_to_machine_are_ranks() -> None:
+    """As many on each, in order, from 0 on; what has a number of its own is a machine."""
+    names = [f"{host}-{2 * n + k}.log" for n, host in enumerate(("bee", "cat", "dog")) for k in range(2)]
+
+    found = by_host_and_number(names)
+
+    assert [(found[name].node, found[name].rank) for name in names[:3]] == [("bee", 0), ("bee", 1), ("cat", 2)]
+    assert by_host_and_number([f"{host}-{n}.log" for n, host in enumerate(("bee", "cat", "dog"))]) == {}
+    assert by_host_and_number([f"{host}-{k}.log" for host in ("bee", "cat") for k in range(2)]) == {}

@@ -68,3 +68,35 @@ def test_lists_of_several_timers_are_read_each_by_its_name() -> None:
     assert [node.node for node in found.nodes] == ["farm-b"]
     assert "its backward-compute went from" in found.nodes[0].because
     assert not diagnose(timers(()), []).nodes
+
+
+def two_digits(slow: tuple[int, ...]) -> Job:
+    """The same of 32 ranks on two machines, of whose lists most rows look like a label: "rank 10: 2400.00"."""
+    homes = {"farm-a": tuple(range(16)), "farm-b": tuple(range(16, 32))}
+    files = {
+        node: [
+            f"{node}:7{n}:9{n} [0] NCCL INFO comm 0x5 rank {n} nRanks 32 nNodes 2 localRanks 16 localRank 0 MNNVL 0"
+            for n in ranks
+        ]
+        for node, ranks in homes.items()
+    }
+    clock = 0.0
+    for step in range(1, 41):
+        clock += 5.0 if step <= 20 or not slow else 9.0
+        files["farm-b"] += [at(clock, f"iteration {step:8d}/ 400 | lm loss: 2.5E+00"), "times across ranks (ms):"]
+        files["farm-b"].append("  forward-backward:")
+        for rank in range(32):
+            own = 2400.0 * (2 if rank in slow and step > 20 else 1) + (step * 37 + rank * 61) % 41
+            files["farm-b"].append(f"     rank {rank:2d}: {own:.2f}")
+    return job(
+        {f"{node}.log": lines(*said) for node, said in files.items()}, nodes=tuple(homes), status=Status.CANCELLED
+    )
+
+
+def test_a_row_of_a_list_is_no_speech_of_that_rank() -> None:
+    """Its home is where its communicator was set up; of two machines the one whose work took longer is told."""
+    found = diagnose(two_digits(tuple(range(16))), [])
+
+    assert [node.node for node in found.nodes] == ["farm-a"]
+    assert "its forward-backward went from" in found.nodes[0].because
+    assert not diagnose(two_digits(()), []).nodes

@@ -4,7 +4,7 @@ import pytest
 
 from core.diagnose import diagnose
 from core.job import Job, Status
-from tests.support.jobs import at, four_nodes
+from tests.support.jobs import at, four_nodes, job, lines
 
 # As drivers/pci/pcie/aer.c of Linux 6.6 prints it
 BUS_ERROR = "kernel: mlx5_core 0000:b1:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)"
@@ -41,3 +41,33 @@ def test_who_alone_began_to_complain_at_the_onset_is_the_suspect() -> None:
 def test_complaints_at_another_time_accuse_nobody(complains: dict[int, float], last: float) -> None:
     """Cards complain now and then; only the moment tells."""
     assert diagnose(becomes_slow(complains, last), []).nodes == ()
+
+
+def without_a_clock(complains: tuple[int, ...]) -> Job:
+    """The same of kernels that count from their start alone."""
+    said = [at(n if n <= 40 else 40 + 2.6 * (n - 40), f"step {n} loss 2.5") for n in range(1, 81)]
+    others = {
+        f"dmesg/node-{n}.log": [
+            f"[900306.81984{n}] usb 1-1: new device",
+            *([f"[900438.358350] {BUS_ERROR.removeprefix('kernel: ')}"] if n in complains else []),
+        ]
+        for n in range(4)
+    }
+    return four_nodes({}, usual=said, others=others, status=Status.CANCELLED)
+
+
+@pytest.mark.parametrize(("complains", "suspects"), [((2,), ["node-2"]), ((1, 2), []), ((), [])])
+def test_a_kernel_without_a_clock_tells_by_being_the_only_one(complains: tuple[int, ...], suspects: list[str]) -> None:
+    """Its seconds since it started are no time of day."""
+    assert [node.node for node in diagnose(without_a_clock(complains), []).nodes] == suspects
+
+
+@pytest.mark.parametrize(("text", "suspects"), [(BUS_ERROR, ["gpu-2"]), ("app: WARNING cache is cold", [])])
+def test_of_two_machines_only_what_makes_machines_slow_tells(text: str, suspects: list[str]) -> None:
+    """Of two each says what the other does not."""
+    said = [at(n if n <= 40 else 40 + 2.6 * (n - 40), f"step {n} loss 2.5") for n in range(1, 81)]
+    files = {"gpu-1/train.log": lines(*said), "gpu-2/kern.log": lines(at(1, "kernel: usb 1-1: new"), at(41, text))}
+
+    found = diagnose(job(files, nodes=("gpu-1", "gpu-2"), status=Status.CANCELLED), [])
+
+    assert [node.node for node in found.nodes] == suspects

@@ -384,3 +384,13 @@ def test_an_empty_folder_by_path_has_no_logs(tmp_path: Path) -> None:
 
     assert "pipe" in caught.value.hint
     assert stat.S_ISFIFO((tmp_path / "pipe").lstat().st_mode)
+
+
+def test_system_logs_of_machines_beside_the_logs_folder_are_read(home: Path) -> None:
+    """A folder that is called as the kernel, rsyslog or systemd call theirs; a file of that name is none."""
+    for folder in ("syslog", "dmesg", "scripts"):
+        (home / folder).mkdir()
+        (home / folder / "gpu-7").write_bytes(b"x\n")
+    (home / "journal").write_bytes(b"x\n")
+
+    assert names(job_in(home)) == ["logs/a.log", "dmesg/gpu-7", "syslog/gpu-7"]

@@ -23,6 +23,8 @@ _BEFORE = re.compile(rb"(?:^|[\]|):>,;-]|[0-9Z]|\b" + _LEVEL + rb")[ \t\[(]*$", 
 _WORD = re.compile(rb"(?<![\w./:-])[A-Za-z]+(?![\w./:-])")
 _MOST_WORDS = 2  # a level and the name of a logger, or a month and a level
 _LABELLED = re.compile(rb"\[(?:default|rank)[0-9]+\]:|\([A-Za-z_]\w* pid=[0-9]+")  # by torchrun, torch, Ray
+# A row of a list that one tells of all ranks, as Megatron-LM does (megatron/core/timers.py): "     rank 10: 6052.31"
+_LISTED = re.compile(rb"\s{0,16}rank {1,6}[0-9]{1,6} ?[:=] ?[0-9]{1,12}(?:\.[0-9]{1,9})?\s{0,4}", re.IGNORECASE)
 _TASK = re.compile(rb" {0,6}([0-9]{1,6}): ")  # by srun --label
 
 
@@ -65,7 +67,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 
     Where srun's label is the rank, it also tells who spoke where no clock stands, and what srun itself said has none.
     """
-    tried = evenly(lines)
+    tried = [line for line in evenly(lines) if not _LISTED.fullmatch(line)]
     heads = [line for line in tried if has_clock(line)] or tried
     ranks = [peeled.rank for line in heads if (peeled := peel(line)) is not None]
     tasks = [int(match[1]) if (match := _TASK.match(line)) else None for line in heads if peel(line) is not None]
