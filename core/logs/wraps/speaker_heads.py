@@ -56,7 +56,9 @@ _CLOCK = re.compile(
     rb"[\[(]?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}[0-9.,]{0,10}Z?[\])]?[ |]{1,3}"
 )
 _DIGITS = re.compile(rb"[0-9]+")
-_NO_SPEECH = re.compile(rb"\s*(?:$|(?:NVIDIA|Tesla|Quadro|GeForce|AMD Instinct) [^|]{1,80}\|)")  # gpustat (1.1)
+_DEVICES = (b"NVIDIA", b"Tesla", b"Quadro", b"GeForce", b"AMD Instinct")  # as gpustat (1.1) has them
+_NO_SPEECH = re.compile(rb"\s*(?:$|(?:" + rb"|".join(_DEVICES) + rb") [^|]{1,80}\|)")
+_DEVICE_WORDS = tuple(device.split()[0] for device in _DEVICES)  # nothing else that is masked begins so
 _LABELLED = re.compile(rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} ")  # by torch, which writes between
 _MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
 
@@ -99,27 +101,47 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
     clock = _words_of_clock(lines)
     for column, named_lines in sorted(_by_column(lines).items(), key=_place):
         first = column.place == 0 or (column.place == clock and not column.open)
-        always = first and len(named_lines) >= ALWAYS * len(lines)
+        everywhere = len(named_lines) >= ALWAYS * len(lines)
+        always = first and everywhere
         if len(named_lines) < LEAST * len(lines) or _say_nothing(named_lines):
             continue
-        names = names_that_return(named_lines) if take_turns(named_lines, always=always) else _names_of_all(named_lines)
-        everywhere = len(named_lines) >= ALWAYS * len(lines)
-        opens = everywhere and column.open == b"["
-        reading = find_reading(names, column.key[:-1], opens=opens) if names else None
-        if reading is None and column.key.endswith(b" ") and (always or column.open) and _count_all(names):
-            # "shelf 5: ...", "<seat 06>", "[local 2]", from 0 on, in turns: whatever a rank is called
-            reading = replace(PLAIN_RANKS, is_local=_OF_A_MACHINE.fullmatch(column.key[:-1]) is not None)
-        if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
+        in_turns, once_each = (
+            _reading(column, names, always=always, everywhere=everywhere, beside=beside)
+            for names in (names_that_return(named_lines), _names_of_all(named_lines))
+        )
+        if in_turns is None and once_each is None:  # whether they take turns is dear to ask: it masks all lines
             continue
-        if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
+        reading = in_turns if take_turns(named_lines, always=always) else once_each
+        if reading is not None:
             padded = column.open != b"" and any(column.open + b" " in line[:HEAD] for line in lines)
             return _speakers(column, named_lines, reading, always=always or padded)
     return None
 
 
+def _reading(
+    column: NamePlace, names: Sequence[bytes], *, always: bool, everywhere: bool, beside: NameReading | None
+) -> NameReading | None:
+    """How these names of a column are read; None when they are not those of speakers, or tell what ``beside`` does."""
+    if not names:
+        return None
+    reading = find_reading(names, column.key[:-1], opens=everywhere and column.open == b"[")
+    if reading is None and column.key.endswith(b" ") and (always or column.open) and _count_all(names):
+        # "shelf 5: ...", "<seat 06>", "[local 2]", from 0 on, in turns: whatever a rank is called
+        reading = replace(PLAIN_RANKS, is_local=_OF_A_MACHINE.fullmatch(column.key[:-1]) is not None)
+    if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
+        return None
+    tells_the_same = beside is not None and (reading.tells_both or reading.tells_node == beside.tells_node)
+    return None if tells_the_same else reading
+
+
 def _say_nothing(named_lines: Sequence[NamedLine]) -> bool:
     """Whether most of them say nothing, or what device it is: a list of machines is told by somebody else."""
-    return 2 * sum(_NO_SPEECH.match(named.rest) is not None for named in named_lines) > len(named_lines)
+    said = (named.beside.lstrip() for named in named_lines)
+    silent = sum(
+        not words or (words.startswith(_DEVICE_WORDS) and _NO_SPEECH.match(named.rest) is not None)
+        for named, words in zip(named_lines, said, strict=True)
+    )
+    return 2 * silent > len(named_lines)
 
 
 def _count_all(names: Sequence[bytes]) -> bool:
@@ -158,15 +180,17 @@ def _columns(line: bytes) -> Iterator[tuple[NamePlace, re.Match[bytes]]]:
     prose = 0
     for place, word in enumerate(_WORD.finditer(line, 0, HEAD)):
         match = _TOKEN.match(line, word.start())
-        if match is not None and not (place > 0 and not match["open"] and _is_any_word(match["key"] or b"")):
-            is_spoken = match["key"] is not None and match["key"].endswith(b" ")  # behind a word it is talked about
-            is_marked = (
-                match["open"] or (match["key"] and not is_spoken) or ((is_spoken or match["close"]) and not prose)
-            )
-            if is_marked or (not prose and _BARE.fullmatch(match["name"])):
-                yield NamePlace(place, match["open"], match["key"] or b"", match["close"]), match
+        if match is not None:
+            opens, key, close = match.group("open", "key", "close")
+            is_spoken = key is not None and key.endswith(b" ")  # behind a word it is talked about
+            is_word = place > 0 and is_spoken and not opens and _is_any_word(key)
+            is_marked = opens or (key and not is_spoken) or ((is_spoken or close) and not prose)
+            if not is_word and (is_marked or (not prose and _BARE.fullmatch(match["name"]))):
+                yield NamePlace(place, opens, key or b"", close), match
+        if place + 1 >= _TOKENS:
+            return
         prose += _PROSE.fullmatch(word[0]) is not None
-        if place + 1 >= _TOKENS or prose > _MOST_PROSE:
+        if prose > _MOST_PROSE:
             return
 
 
