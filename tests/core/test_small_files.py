@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.logs.lines import mask, mask_start
-from core.logs.wraps import json_lines, logfmt, peeled, records, speaker_turns
+from core.logs.wraps import json_lines, logfmt, peeled, records, speaker_heads, speaker_turns
 from core.logs.wraps.alike import peel_alike
 from core.logs.wraps.peeled import Peeled, Wrap
 from core.logs.wraps.sample import find_wrapping
@@ -145,3 +145,23 @@ def test_the_range_of_a_number_is_found_once_for_each_whose_it_is(monkeypatch: p
     assert sign.node == "node-07"
     assert "forward_ms of node-07 is 4.05 from the beginning on, that of all others 1.05" in sign.because
     assert asked == 2 * 2 * len(nodes)
+
+
+HEADS = (" ", "[", "]", "|", ":", "=", "INFO", "rank ", "rank=", "gpu-17", "3", "1024", "2026-11-22", "04:27:10,123",
+         "trainer.py:31", "step", "worker/7", "(", ")", "saved shard", "\t", "x" * 70)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(HEADS), max_size=30).map("".join))
+def test_which_words_may_be_speakers_does_not_depend_on_digits_nor_on_what_is_far_right(text: str) -> None:
+    """Lines of other ranks, which differ in that, are looked up."""
+    line = text.encode()
+    looked_up = speaker_heads._columns(line[: speaker_heads._SEEN].translate(speaker_heads._ALL_DIGITS_ALIKE))
+    assert looked_up == speaker_heads._columns.__wrapped__(line)
+
+
+def test_of_lines_that_differ_in_numbers_one_is_searched_for_speakers() -> None:
+    """In all files of a job together."""
+    speaker_heads._columns.cache_clear()
+    for _ in range(8):
+        find_wrapping(b"\n".join(plain(LINES)))
+    assert speaker_heads._columns.cache_info().misses < LINES / 4
