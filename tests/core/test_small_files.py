@@ -14,10 +14,11 @@ from core.logs.wraps.alike import peel_alike
 from core.logs.wraps.peeled import Peeled, Wrap
 from core.logs.wraps.sample import find_wrapping
 from core.logs.wraps.stamps import NO_STAMP
-from core.nodes import rank_levels
+from core.nodes import rank_levels, told_subjects
 from core.nodes.told_numbers import Told
 from core.nodes.told_subjects import Subject
 from tests.core.wraps.test_forms import OBJECTS, PAIRS, TEXTS
+from tests.support.jobs import job, lines, parse
 
 LINES = 400
 LEVELS = ("INFO", "DEBUG", "INFO", "WARNING")
@@ -165,3 +166,23 @@ def test_of_lines_that_differ_in_numbers_one_is_searched_for_speakers() -> None:
     for _ in range(8):
         find_wrapping(b"\n".join(plain(LINES)))
     assert speaker_heads._columns.cache_info().misses < LINES / 4
+
+
+def test_the_numbers_of_a_line_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks: whether they count, whether they are ranks, and what each is of."""
+    asked = 0
+    find = told_subjects.numbers_of
+
+    def counted(text: str) -> list[told_subjects.Number]:
+        nonlocal asked
+        asked += 1
+        return find(text)
+
+    parsed = parse(job({f"logs/node-{n}/rank_{n}.log": lines(*(f"busy 0.{m} s" for m in range(40))) for n in range(4)}))
+    texts = [(row, f"busy 0.{row} s") for row in range(len(parsed.table))]
+    monkeypatch.setattr(told_subjects, "numbers_of", counted)
+    subjects = told_subjects.Subjects(parsed.table, texts, {}, parsed.nodes)
+    told = [of for row, text in texts for of in subjects.read(row, text)]
+
+    assert [number.value for _, number in told] == [float(f"0.{row}") for row, _ in texts]
+    assert asked == len(texts)
