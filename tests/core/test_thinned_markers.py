@@ -45,6 +45,7 @@ def thinned(parsed: Parsed) -> Markers:
 
 
 def test_no_more_are_read_than_asked_for(parsed: Parsed) -> None:
+    """And not many fewer; all of them where there is room."""
     assert MOST / 2 < len(thinned(parsed).rows) <= MOST
     assert len(find_markers(parsed.table, parsed.files, None)[0].rows) == RANKS * STEPS
 
