@@ -188,7 +188,7 @@ def _rows_of(table: EventTable, events: Sequence[int], limit: int) -> NDArray[np
 
 def _pairs(table: EventTable, voices: NDArray[Any], events: NDArray[Any]) -> NDArray[np.int64]:
     """A number for each pair of a voice and an event."""
-    return voices.astype(np.int64) * (len(table.templates) + 1) + events
+    return np.asarray(voices.astype(np.int64) * (len(table.templates) + 1) + events, np.int64)
 
 
 def _read(table: EventTable, files: Mapping[str, LogFile], limit: int) -> Markers:

@@ -133,8 +133,8 @@ def test_the_range_of_a_number_is_found_once_for_each_whose_it_is(monkeypatch: p
         asked += 1
         return percentile(*arguments)
 
-    monkeypatch.setattr(rank_levels.np, "percentile", counted)
-    quick, slow, none = np.linspace(1.0, 1.1, 20), np.linspace(4.0, 4.1, 20), np.zeros(0)
+    monkeypatch.setattr(np, "percentile", counted)
+    quick, slow, none = np.linspace(1.0, 1.1, 20), np.linspace(4.0, 4.1, 20), np.zeros(0, np.int64)
     nodes = [f"node-{number:02}" for number in range(64)]
 
     def told(name: str, usual: Any, odd: Any) -> tuple[int, str, dict[Subject, Told]]:
