@@ -37,6 +37,7 @@ LONG = 10_000  # bytes of a long line
 HUGE = 1_000_000  # of a huge one
 FRAMES = 100_000
 FILES = 100_000  # of a job
+RANKS, SMALL = 512, 40_000  # of an ordinary job: a file each, of so many bytes
 NAMED = 1_000_000  # ranks or nodes of a job.json, and gzip members
 BASELINE = 200_000  # templates of a successful job
 
@@ -264,8 +265,38 @@ def _files(job: Path, draw: random.Random) -> None:
         (folder / f"rank_{number}.log").write_text(text)
 
 
+def _ranks_of_one_program(job: Path, draw: random.Random) -> None:
+    """No attack: what 512 ranks print by themselves, of the same kinds, the numbers differ."""
+    said = generate.lines(dirty=False, seed=draw.randrange(1000))
+    for rank in range(RANKS):
+        folder = job / "logs" / f"node-{rank // 8:03}"
+        folder.mkdir(exist_ok=True)
+        with (folder / f"rank_{rank}.log").open("w") as file:
+            written = 0
+            while written < SMALL:
+                written += file.write(next(said) + "\n")
+            file.write(END if rank == 17 else "")
+
+
+def _ranks_with_a_logger(job: Path, draw: random.Random) -> None:
+    """The same in logfmt, which is unwrapped."""
+    for rank in range(RANKS):
+        folder = job / "logs" / f"node-{rank // 8:03}"
+        folder.mkdir(exist_ok=True)
+        with (folder / f"rank_{rank}.log").open("w") as file:
+            file.writelines(
+                f"time=2026-11-21T03:{step // 60:02}:{step % 60:02}Z level=info rank={rank} step={step} "
+                f"loss={draw.random():.4f} step_time={draw.random():.3f} data_time={draw.random() / 100:.4f} "
+                'msg="train step"\n'
+                for step in range(SMALL // 125)
+            )
+            file.write(END if rank == 17 else "")
+
+
 FLOODS: dict[str, Flood] = {
     "ordinary": _ordinary,
+    "small_files": _ranks_of_one_program,
+    "small_logfmt": _ranks_with_a_logger,
     "templates": _templates,
     "errors": _errors,
     "exceptions": _exceptions,

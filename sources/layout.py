@@ -85,10 +85,11 @@ def assemble(
         raise NoLogs(f"Job {job_id} has no log files under {place}.", " ".join([*problems, *unread]) or _NO_LOGS_HINT)
     readable, more_logs = _at_most(_most_logs(readable, limits), readable, "log files")
     dumps, more_dumps = _at_most(limits.log_files, dumps, "dumps")
+    of_all = sum(file.size for file in readable)
     manifest, lies = read_manifest(job_id, next((file for file in visible if file.name == MANIFEST), None), limits)
     return Job(
         manifest=manifest,
-        logs=tuple(log_file(file, limits, sum(one.size for one in readable)) for file in readable),
+        logs=tuple(log_file(file, limits, of_all) for file in readable),
         dumps=tuple(_unpacked(file, limits) for file in dumps),
         metrics=tuple(_unpacked(file, limits) for file in metrics),
         problems=(*lies, *problems, *unread, *more_logs, *more_dumps),

@@ -19,7 +19,7 @@ from core.job import LogFile
 from core.logs.lines import NO_TIME
 from core.memory import Memory
 
-_MAX_MARKERS = 400_000  # lines read again for their numbers; of more, the last ones of each voice, where jobs end
+_MAX_MARKERS = 400_000  # lines read again for their numbers, at 10 us each; of more, each n-th of each voice and event
 _BAR = 3  # weight of progress bars in rules/iterations.toml
 _NO_TOTAL = -1
 _LIGHT = 1  # of what no rule knows, or only beside other ranks
@@ -105,7 +105,7 @@ def find_markers(
     """The markers that count, and those whose clock tells how fast: bars have one where lines have none.
 
     Args:
-        most: lines that are read at most, the last ones of each voice.
+        most: lines that are read at most; of more each n-th.
     """
     if memory is None:
         found = _read(table, files, most)
@@ -157,23 +157,38 @@ def _dialect(template: str) -> Dialect | None:
 
 
 def _rows_of(table: EventTable, events: Sequence[int], limit: int) -> NDArray[np.intp]:
-    """Rows of markers, sorted; of too many the last ones of each voice."""
+    """Rows of markers, sorted; of too many each n-th of each event of each voice, and its first and last.
+
+    So both ends are kept, and what changed between them. n is the same for all, and who says most is counted backwards
+    from the end: ranks that count alike keep the same iterations, and the last one is as long as those before it.
+    """
     wanted = np.zeros(len(table.templates) + 1, np.bool_)
     wanted[events] = True
     saying = wanted[table.counts.event]
-    most = None
-    if table.counts.heads[saying].sum() > limit:
-        most = max(1, limit // len(np.unique(table.counts.voice[saying])))
-    found, file = [np.zeros(0, np.intp)], -1
+    pairs, heads = _pairs(table, table.counts.voice[saying], table.counts.event[saying]), table.counts.heads[saying]
+    speakers, own = np.unique(pairs, return_inverse=True)
+    if heads.sum() <= limit:
+        return np.concatenate([np.zeros(0, np.intp), *(places + part.start for part, places in table.heads_of(wanted))])
+    each = -(-int(heads.sum()) // max(1, limit - 2 * len(speakers)))
+    first_kept = (int(np.bincount(own, heads).max()) - 1) % each
+    seen, last = np.zeros(len(speakers), np.int64), np.zeros(len(speakers), np.intp)
+    found = list[NDArray[np.intp]]()
     for part, places in table.heads_of(wanted):
         rows = places + part.start
-        if most is not None:
-            before = found.pop() if part.file == file else rows[:0]
-            rows = np.concatenate([before, rows])
-            rows = np.sort(np.concatenate([of_voice[-most:] for _, of_voice in rows_by(table.voice, rows)]))
-        file = part.file
-        found.append(rows)
-    return np.concatenate(found)
+        own = np.searchsorted(speakers, _pairs(table, table.voice[rows], table.event[rows]))
+        for speaker, of_speaker in rows_by(own, np.arange(len(rows))):
+            before = int(seen[speaker])
+            found.append(rows[of_speaker[(first_kept - before) % each :: each]])
+            if not before:
+                found.append(rows[of_speaker[:1]])
+            seen[speaker] += len(of_speaker)
+            last[speaker] = rows[of_speaker[-1]]
+    return np.unique(np.concatenate([*found, last[seen > 0]]))
+
+
+def _pairs(table: EventTable, voices: NDArray[Any], events: NDArray[Any]) -> NDArray[np.int64]:
+    """A number for each pair of a voice and an event."""
+    return np.asarray(voices.astype(np.int64) * (len(table.templates) + 1) + events, np.int64)
 
 
 def _read(table: EventTable, files: Mapping[str, LogFile], limit: int) -> Markers:

@@ -136,9 +136,28 @@ def without_ansi(text: bytes) -> bytes:
 
 def mask(text: bytes) -> bytes:
     """The masked body of a text without prefix, at most MAX_BODY bytes."""
-    words = b" ".join(_VARIABLE.sub(_replace, text).split())
+    return _laid_out(_VARIABLE.sub(_replace, text), text)[:MAX_BODY]
+
+
+def _laid_out(masked: bytes, text: bytes) -> bytes:
+    """What was masked, its words one blank apart, behind two where the text is indented."""
+    words = b" ".join(masked.split())
     indented = len(text) > 1 and text[0] in b" \t" and text[1] in b" \t"
-    return (b"  " + words if indented and words else words)[:MAX_BODY]
+    return b"  " + words if indented and words else words
+
+
+def mask_start(text: bytes, size: int) -> bytes:
+    """The first bytes of ``mask`` of a text; what stands behind them is not looked at, which costs most of a mask."""
+    pieces, at, room, length = list[bytes](), 0, size, 0
+    for match in _VARIABLE.finditer(text):
+        pieces += text[at : match.start()], _replace(match)
+        length += match.start() - at + len(pieces[-1])
+        at = match.end()
+        if length > room:  # at least; white space is laid out as one blank
+            if len(masked := _laid_out(b"".join(pieces), text)) > size:
+                return masked[:size]
+            room = 2 * length
+    return _laid_out(b"".join((*pieces, text[at:])), text)[:size]
 
 
 def variables(text: bytes) -> Iterator[tuple[int, int, bytes]]:

@@ -77,6 +77,7 @@ class Subjects:
         self, table: EventTable, lines: Sequence[tuple[int, str]], home: Mapping[int, str], nodes: Sequence[str]
     ) -> None:
         self._table, self._home, self._nodes = table, home, {name: name for name in nodes}
+        self._numbers = {text: numbers_of(text) for _, text in lines}  # asked for up to three times
         by_voice: dict[int, list[str]] = defaultdict(list)
         for row, text in lines:
             by_voice[int(table.voice[row])].append(text)
@@ -85,21 +86,25 @@ class Subjects:
         self.lists_ranks = any(len(of) >= MIN_RANKS for of in ranks)  # as the last one does of all, Megatron's timers
         self.listed = max(ranks, key=len, default=set())
         self._lists_nodes = any(len(of) >= MIN_RANKS for of in named)
-        self._counted = {voice: place for voice, own in by_voice.items() if (place := _counting(own)) is not None}
+        self._counted = {
+            voice: place
+            for voice, own in by_voice.items()
+            if (place := _counting([self._numbers[text] for text in own])) is not None
+        }
         counts = {
             int(numbers[place].value)
             for voice, place in self._counted.items()
             for text in by_voice[voice]
-            if len(numbers := numbers_of(text)) > place
+            if len(numbers := self._numbers[text]) > place
         }
         self._counts_ranks = len(home) >= MIN_RANKS and counts == set(home)
 
     def read(self, row: int, text: str) -> Iterator[tuple[Subject, Number]]:
-        """Numbers of a line, and what each is of; none where nobody tells."""
-        origin, named = self._table.origins[self._table.voice[row]], NAMED_RANK.search(text)
+        """Numbers of one of the lines, and what each is of; none where nobody tells."""
+        origin, numbers = self._table.origins[self._table.voice[row]], self._numbers[text]
+        named = NAMED_RANK.search(text)
         if named is not None and len(self._home) >= MIN_RANKS and int(named["number"]) not in self._home:
-            named = None  # "compute ms by rank: 1043 1048"
-        numbers = numbers_of(text, names_rank=named is not None)
+            named, numbers = None, numbers_of(text, names_rank=False)  # "compute ms by rank: 1043 1048"
         rank = int(named["number"]) if named is not None and (self.lists_ranks or origin.rank is None) else origin.rank
         place = self._counted.get(int(self._table.voice[row]), -1)
         count = int(numbers[place].value) if 0 <= place < len(numbers) else -1
@@ -174,9 +179,12 @@ def _of_one(subject: Subject, numbers: Sequence[Number]) -> Iterator[tuple[Subje
         yield subject, Number(-1, "", number.value) if number.name == subject.node else number
 
 
-def _counting(texts: Sequence[str]) -> int | None:
-    """The place of the first number that counts subjects from 0 on, in turn and equally often; None where none does."""
-    rows = [numbers_of(text) for text in texts]
+def _counting(rows: Sequence[Sequence[Number]]) -> int | None:
+    """The place of the first number that counts subjects from 0 on, in turn and equally often; None where none does.
+
+    Args:
+        rows: the numbers of each line.
+    """
     width = min((len(numbers) for numbers in rows), default=0)
     for place in range(width):
         values = np.array([numbers[place].value for numbers in rows])

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from core.logs.lines import NO_TIME, first_time
-from core.logs.wraps.peeled import Peeled, Wrap, evenly
+from core.logs.wraps.peeled import Peeled, Wrap, evenly, has_known_clock
 from core.logs.wraps.stamps import NO_STAMP, Stamp, epoch
 
 _CLOCK = re.compile(
@@ -29,7 +28,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     """Such clocks, where nearly all lines with a clock have one."""
     tried = evenly(lines)
     stamps = [peeled.stamp.text for line in tried if (peeled := peel(line)) is not None]
-    read = sum(first_time(line, 1970) != NO_TIME for line in tried)
+    read = sum(has_known_clock(line) for line in tried)
     least = max(_LEAST_LINES, _LEAST * len(tried), _MOST * (len(stamps) + read))
     if len(stamps) < least or len(set(stamps)) < 2:
         return None

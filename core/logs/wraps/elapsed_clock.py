@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from core.logs.lines import NO_TIME, first_time
-from core.logs.wraps.peeled import Peeled, Wrap, evenly
+from core.logs.wraps.peeled import Peeled, Wrap, evenly, has_known_clock
 from core.logs.wraps.tags import LABELS
 
 _CLOCK = re.compile(
@@ -31,7 +30,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     found = [elapsed for line in lines if (elapsed := _read(line)) is not None]
     tried = evenly(lines)
     own = sum(_read(line) is not None for line in tried)
-    read = sum(first_time(line, 1970) != NO_TIME for line in tried)
+    read = sum(has_known_clock(line) for line in tried)
     if len(found) < _LEAST_LINES or own < max(_LEAST * len(tried), _MOST * (own + read)):
         return None
     of_label: dict[bytes, list[float]] = defaultdict(list)

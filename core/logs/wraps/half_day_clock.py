@@ -8,8 +8,7 @@ A bare clock is put in front of its line as one of twenty-four hours, behind the
 import re
 from collections.abc import Sequence
 
-from core.logs.lines import NO_TIME, first_time
-from core.logs.wraps.peeled import Peeled, Wrap, evenly
+from core.logs.wraps.peeled import Peeled, Wrap, evenly, has_known_clock
 from core.logs.wraps.stamps import MONTHS, Stamp
 from core.logs.wraps.tags import LABELS
 
@@ -31,7 +30,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     """Such clocks, where nearly all lines with a clock have one."""
     tried = evenly(lines)
     found = [_CLOCK.match(line) is not None for line in tried]
-    read = sum(first_time(line, 1970) != NO_TIME for line, own in zip(tried, found, strict=True) if not own)
+    read = sum(has_known_clock(line) for line, own in zip(tried, found, strict=True) if not own)
     is_usual = sum(found) >= max(_LEAST_LINES, _LEAST * len(tried), _MOST * (sum(found) + read))
     return Wrap("half-day clock", peel) if is_usual else None
 

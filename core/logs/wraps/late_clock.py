@@ -8,8 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from core.logs.lines import NO_TIME, first_time
-from core.logs.wraps.peeled import Peeled, Wrap, evenly
+from core.logs.wraps.peeled import Peeled, Wrap, evenly, has_known_clock
 from core.logs.wraps.shared_files import HEAD
 from core.logs.wraps.stamps import Stamp, epoch
 from core.logs.wraps.tags import LABELS
@@ -33,7 +32,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     """Such clocks, where nearly all lines with a clock have one."""
     tried = evenly(lines)
     found = [match for line in tried if (match := _find(line)) is not None]
-    read = sum(first_time(line, 1970) != NO_TIME for line in tried)
+    read = sum(has_known_clock(line) for line in tried)
     if len(found) < max(_LEAST_LINES, _LEAST * len(tried)) or len(found) < _MOST * (len(found) + read):
         return None
     day_first = any(int(match["first"] or 0) > _MONTHS for match in found)
@@ -43,7 +42,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 def _find(line: bytes) -> re.Match[bytes] | None:
     """The clock of a line that has none which is read."""
     match = _CLOCK.search(line, 0, HEAD)
-    if match is None or first_time(line, 1970) != NO_TIME:
+    if match is None or has_known_clock(line):
         return None
     before = line[: match.start()]
     is_alone = line[match.start() - 1 : match.start()] + line[match.end() : match.end() + 1] in (b"()", b"[]")

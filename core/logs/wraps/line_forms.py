@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import Protocol
 
 
@@ -165,9 +166,12 @@ class Layer(Protocol):
 
 
 def _pattern(run: Run) -> re.Pattern[bytes]:
-    if run.kind is RunKind.SHAPE:
-        return re.compile(re.escape(run.shape).replace(b"9", b"[0-9]"))
-    return _PATTERNS[run.kind]
+    return _of_shape(run.shape) if run.kind is RunKind.SHAPE else _PATTERNS[run.kind]
+
+
+@lru_cache(maxsize=256)  # those of clocks, of which a job has a few
+def _of_shape(shape: bytes) -> re.Pattern[bytes]:
+    return re.compile(re.escape(shape).replace(b"9", b"[0-9]"))
 
 
 # --- made-up lines ------------------------------------------------------------------------------------------------

@@ -53,11 +53,11 @@ def _by_key(lines: Iterable[bytes]) -> Mapping[bytes, list[NamedLine]]:
 
 
 def _find(key: bytes, named_lines: Sequence[NamedLine], lines: Sequence[bytes]) -> SpeakerWord | None:
-    if len(named_lines) < LEAST * len(lines) or not take_turns(named_lines):
+    if len(named_lines) < LEAST * len(lines):
         return None
     names = names_that_return(named_lines)
-    reading = find_reading(names, key)
-    if reading is None or not (reading.tells_rank or are_made_alike(names)):
+    reading = find_reading(names, key) if names else None
+    if reading is None or not (reading.tells_rank or are_made_alike(names)) or not take_turns(named_lines):
         return None
     before = rb"^.{0,%d}?(?<![^\s(\[{,;|])" % _WINDOW
     return SpeakerWord(

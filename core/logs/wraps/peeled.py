@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from core.logs.lines import NO_TIME, first_time
 from core.logs.wraps.line_forms import Cut, Run
 from core.logs.wraps.stamps import NO_STAMP, Stamp, nearer
 
@@ -91,6 +93,12 @@ _TRIED = 64  # lines that tell as much of a log as all of its first ones
 def evenly(lines: Sequence[bytes], most: int = _TRIED) -> Sequence[bytes]:
     """Some of many lines, from everywhere."""
     return lines if len(lines) <= most else [lines[place * len(lines) // most] for place in range(most)]
+
+
+@lru_cache(maxsize=2 * _TRIED)  # all kinds of clocks ask of the same lines, one after the other
+def has_known_clock(line: bytes) -> bool:
+    """Whether ``core.logs.lines`` reads a clock in a line."""
+    return first_time(line, 1970) != NO_TIME
 
 
 def share(lines: Sequence[bytes], wrap: Wrap) -> float:

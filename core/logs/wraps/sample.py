@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from core.logs.lines import without_ansi
+from core.logs.wraps.alike import peel_alike
 from core.logs.wraps.documents import DocumentPart, read_parts
 from core.logs.wraps.journal_forms import EXPORT, VERBOSE, read_export, read_verbose
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.registry import DOCUMENTS, FITS, UNDATED
-from core.logs.wraps.stamps import NO_STAMP
 
 SAMPLE_BYTES = 1 << 18  # as core.logs.scan learns labels from: job scripts print less before the first rank speaks
 MAX_LAYERS = 4  # wrappers around a line: collector, runtime, launcher and logger
@@ -60,9 +60,10 @@ def _find_layers(lines: Sequence[bytes]) -> tuple[Wrap, ...]:
     while lines and len(found) < MAX_LAYERS and (layer := _layer(lines, first, dated=dated)) is not None:
         kind, wrap = layer
         found.append(wrap)
-        peeled = [(line, wrap.peel(line)) for line in lines]
-        dated = dated or 2 * sum(inner is not None and inner.stamp != NO_STAMP for _, inner in peeled) > len(lines)
-        inside = [text for line, inner in peeled if (text := without_ansi(inner.text) if inner else line)]
+        peeled = list(peel_alike(wrap, lines))
+        dated = dated or 2 * sum(tells_when for _, tells_when in peeled) > len(lines)
+        texts = (line if inner is None else without_ansi(inner) for line, (inner, _) in zip(lines, peeled, strict=True))
+        inside = [text for text in texts if text]
         first = kind + 1 if first or inside == lines else 0  # a label within the text would be found again
         lines = inside
     while found and found[-1].weak:

@@ -6,9 +6,9 @@ Nobody announces such a column, and no word marks it: it stands in one place beh
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 from core.logs.lines import mask
 from core.logs.speaker_names import (
@@ -56,7 +56,9 @@ _CLOCK = re.compile(
     rb"[\[(]?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}[0-9.,]{0,10}Z?[\])]?[ |]{1,3}"
 )
 _DIGITS = re.compile(rb"[0-9]+")
-_NO_SPEECH = re.compile(rb"\s*(?:$|(?:NVIDIA|Tesla|Quadro|GeForce|AMD Instinct) [^|]{1,80}\|)")  # gpustat (1.1)
+_DEVICES = (b"NVIDIA", b"Tesla", b"Quadro", b"GeForce", b"AMD Instinct")  # as gpustat (1.1) has them
+_NO_SPEECH = re.compile(rb"\s*(?:$|(?:" + rb"|".join(_DEVICES) + rb") [^|]{1,80}\|)")
+_DEVICE_WORDS = tuple(device.split()[0] for device in _DEVICES)  # nothing else that is masked begins so
 _LABELLED = re.compile(rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} ")  # by torch, which writes between
 _MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
 
@@ -99,27 +101,47 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
     clock = _words_of_clock(lines)
     for column, named_lines in sorted(_by_column(lines).items(), key=_place):
         first = column.place == 0 or (column.place == clock and not column.open)
-        always = first and len(named_lines) >= ALWAYS * len(lines)
+        everywhere = len(named_lines) >= ALWAYS * len(lines)
+        always = first and everywhere
         if len(named_lines) < LEAST * len(lines) or _say_nothing(named_lines):
             continue
-        names = names_that_return(named_lines) if take_turns(named_lines, always=always) else _names_of_all(named_lines)
-        everywhere = len(named_lines) >= ALWAYS * len(lines)
-        opens = everywhere and column.open == b"["
-        reading = find_reading(names, column.key[:-1], opens=opens) if names else None
-        if reading is None and column.key.endswith(b" ") and (always or column.open) and _count_all(names):
-            # "shelf 5: ...", "<seat 06>", "[local 2]", from 0 on, in turns: whatever a rank is called
-            reading = replace(PLAIN_RANKS, is_local=_OF_A_MACHINE.fullmatch(column.key[:-1]) is not None)
-        if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
+        in_turns, once_each = (
+            _reading(column, names, always=always, everywhere=everywhere, beside=beside)
+            for names in (names_that_return(named_lines), _names_of_all(named_lines))
+        )
+        if in_turns is None and once_each is None:  # whether they take turns is dear to ask: it masks all lines
             continue
-        if beside is None or not (reading.tells_both or reading.tells_node == beside.tells_node):
+        reading = in_turns if take_turns(named_lines, always=always) else once_each
+        if reading is not None:
             padded = column.open != b"" and any(column.open + b" " in line[:HEAD] for line in lines)
             return _speakers(column, named_lines, reading, always=always or padded)
     return None
 
 
+def _reading(
+    column: NamePlace, names: Sequence[bytes], *, always: bool, everywhere: bool, beside: NameReading | None
+) -> NameReading | None:
+    """How these names of a column are read; None when they are not those of speakers, or tell what ``beside`` does."""
+    if not names:
+        return None
+    reading = find_reading(names, column.key[:-1], opens=everywhere and column.open == b"[")
+    if reading is None and column.key.endswith(b" ") and (always or column.open) and _count_all(names):
+        # "shelf 5: ...", "<seat 06>", "[local 2]", from 0 on, in turns: whatever a rank is called
+        reading = replace(PLAIN_RANKS, is_local=_OF_A_MACHINE.fullmatch(column.key[:-1]) is not None)
+    if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
+        return None
+    tells_the_same = beside is not None and (reading.tells_both or reading.tells_node == beside.tells_node)
+    return None if tells_the_same else reading
+
+
 def _say_nothing(named_lines: Sequence[NamedLine]) -> bool:
     """Whether most of them say nothing, or what device it is: a list of machines is told by somebody else."""
-    return 2 * sum(_NO_SPEECH.match(named.rest) is not None for named in named_lines) > len(named_lines)
+    said = (named.beside.lstrip() for named in named_lines)
+    silent = sum(
+        not words or (words.startswith(_DEVICE_WORDS) and _NO_SPEECH.match(named.rest) is not None)
+        for named, words in zip(named_lines, said, strict=True)
+    )
+    return 2 * silent > len(named_lines)
 
 
 def _count_all(names: Sequence[bytes]) -> bool:
@@ -148,26 +170,36 @@ def _place(item: tuple[NamePlace, list[NamedLine]]) -> tuple[int, bytes, bytes, 
 def _by_column(lines: Iterable[bytes]) -> Mapping[NamePlace, list[NamedLine]]:
     found: dict[NamePlace, list[NamedLine]] = defaultdict(list)
     for line in lines:
-        for column, match in _columns(line):
-            found[column].append(NamedLine(match["name"], line[match.end() : match.end() + HEAD]))
+        # whether a digit is a 3 or a 7 changes no column, and ranks print lines that differ in little else
+        for column, start, stop, end in _columns(line[:_SEEN].translate(_ALL_DIGITS_ALIKE)):
+            found[column].append(NamedLine(line[start:stop], line[end : end + HEAD]))
     return found
 
 
-def _columns(line: bytes) -> Iterator[tuple[NamePlace, re.Match[bytes]]]:
-    """What may be a speaker: brackets, a key, or nothing but clocks and levels before it."""
-    prose = 0
+_ALL_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"0" * 9)
+_SEEN = HEAD + 128  # bytes: a token that begins in the head ends before, with its key, its name and what is behind it
+
+
+@lru_cache(maxsize=1 << 12)  # heads of lines, their digits apart: a job has some hundred messages, in several widths
+def _columns(line: bytes) -> tuple[tuple[NamePlace, int, int, int], ...]:
+    """What may be a speaker: brackets, a key, or nothing but clocks and levels before it.
+
+    Each with where its name begins and ends, and where all of it ends.
+    """
+    prose, found = 0, list[tuple[NamePlace, int, int, int]]()
     for place, word in enumerate(_WORD.finditer(line, 0, HEAD)):
         match = _TOKEN.match(line, word.start())
-        if match is not None and not (place > 0 and not match["open"] and _is_any_word(match["key"] or b"")):
-            is_spoken = match["key"] is not None and match["key"].endswith(b" ")  # behind a word it is talked about
-            is_marked = (
-                match["open"] or (match["key"] and not is_spoken) or ((is_spoken or match["close"]) and not prose)
-            )
-            if is_marked or (not prose and _BARE.fullmatch(match["name"])):
-                yield NamePlace(place, match["open"], match["key"] or b"", match["close"]), match
+        if match is not None:
+            opens, key, close = match.group("open", "key", "close")
+            is_spoken = key is not None and key.endswith(b" ")  # behind a word it is talked about
+            is_word = place > 0 and is_spoken and not opens and _is_any_word(key)
+            is_marked = opens or (key and not is_spoken) or ((is_spoken or close) and not prose)
+            if not is_word and (is_marked or (not prose and _BARE.fullmatch(match["name"]))):
+                found.append((NamePlace(place, opens, key or b"", close), *match.span("name"), match.end()))
         prose += _PROSE.fullmatch(word[0]) is not None
         if place + 1 >= _TOKENS or prose > _MOST_PROSE:
-            return
+            break
+    return tuple(found)
 
 
 def _is_any_word(key: bytes) -> bool:

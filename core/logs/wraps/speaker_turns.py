@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from core.logs.lines import mask
+from core.logs.lines import mask_start
 
 _SAID = 40  # bytes of a message that tell it from another; what comes behind may be measured
 LEAST = 0.6  # of the lines have such a word; the others are of other programs
@@ -39,7 +39,7 @@ class NamedLine:
     @property
     def rest(self) -> bytes:
         """What tells a message from another: its masked beginning. It is dear, and few columns come to be asked."""
-        return mask(self.beside)[:_SAID]
+        return mask_start(self.beside, _SAID)
 
 
 def names_that_return(named_lines: Iterable[NamedLine]) -> list[bytes]:
