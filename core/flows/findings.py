@@ -246,4 +246,6 @@ def _numbers(blame: Attribution | None) -> dict[str, float | str]:
 
 
 def _ms(microseconds: float) -> str:
+    if microseconds < 100:  # of one packet: no clock of a switch tells more
+        return f"{microseconds / 1e3:.1g} ms"
     return f"{microseconds / 1e6:.2f} s" if microseconds >= 1e6 else f"{microseconds / 1e3:.3g} ms"

@@ -16,7 +16,7 @@ from core.flows.connections import Connections
 from core.flows.departures import last_departure
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
-from core.flows.phases import Lanes, ending_lanes
+from core.flows.phases import Lanes, behind_scatter, ending_lanes
 from core.flows.record_grain import find_grain
 from core.flows.table import Ints
 from core.flows.topology import Topology
@@ -67,6 +67,7 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
         bursts = of_lanes(connections, lanes)
         boundaries = find_boundaries(bursts)
         if boundaries is not None and boundaries.equal >= CLEAR:
+            boundaries = behind_scatter(bursts, boundaries) if len(group.nics) == 2 else boundaries
             following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
             found.append(_arrived(connections, lanes, bursts[boundaries.last, 1], following[boundaries.last]))
     if not found:
@@ -113,12 +114,14 @@ def _queued(connections: Connections, member: int, end: Ints, *, back: bool) -> 
     """When the last data of each step on a lane had come through a slow link, as its acknowledgements tell; else 0."""
     rows = connections.rows(member)
     start, counted, mine = connections.start[rows], connections.counted[rows], connections.back[rows] == back
-    sent = counted & mine & connections.data[rows]
-    bare = counted & ~mine & ~connections.data[rows] & ~connections.messages(rows)
-    first, last = start[sent], np.maximum.accumulate(connections.end[rows][sent])
-    place = np.searchsorted(first, end, "right")
-    following = np.append(first, np.iinfo(np.int64).max)[place]
+    data, says = counted & connections.data[rows], counted & connections.messages(rows)
+    bare = counted & ~mine & ~data & ~says
+    sent = data & mine
+    last = np.maximum.accumulate(connections.end[rows][sent])
+    place = np.searchsorted(start[sent], end, "right")
     since = np.where(place > 0, last[np.maximum(place - 1, 0)], 0)
+    another = start[data]  # of either way: what comes behind it is acknowledged too
+    following = np.append(another, np.iinfo(np.int64).max)[np.searchsorted(another, since, "right")]
     return trains(start[bare], connections.end[rows][bare], since, following)
 
 
