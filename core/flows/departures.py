@@ -22,7 +22,7 @@ from core.flows.topology import Topology
 # record at the message grain. With 1 to 10 ms the sets d01 to d12 come out alike (docs/LOG.md)
 SOON_US = 4_000
 # Of a usual step, after which a message is one of the next step, that a stall or a checkpoint held up: all seven of .2
-# and more in 26,000 steps were such, and late departures had .14 at most (docs/LOG.md)
+# and more in 27,500 steps were such, and late departures had .14 at most (docs/LOG.md)
 LATEST = 0.2
 NEVER = np.iinfo(np.int64).max // 4
 
