@@ -25,6 +25,9 @@ STRETCH = 1_500  # bursts at most that are asked for the bytes of a step; the se
 # Times as long as the silences in between, that every second one is, and how often long and short ones take turns: the
 # silences of one kind differ by much less than three times (docs/LOG.md)
 ALTERNATE, TURNS = 3.0, 0.9
+# Times as long as the silence before it, that each of FSDP's is: behind the scatter, the first and the second gather
+# come optimizer, forward and backward pass, and the last is about twice the one before it (1.4 at least, docs/LOG.md)
+LONGER = 1.2
 
 # Of the path, from the trials that docs/how-to/flows.md tells of: in units of the logarithm of a silence
 _APART, _MOST_APART = 0.2, 3.0  # what it counts that the chosen silences are a class of their own
@@ -85,7 +88,7 @@ def _of_size(bursts: Transfers, silence: Floats, share: float, size: float) -> B
         size, path = found, _path(total, silence, found, steps)
     if len(path) <= FEWEST:
         return None
-    path = _by_pairs(path, silence)
+    path = _by_threes(_by_pairs(path, silence), silence)
     sizes = np.diff(np.cumsum(bursts[:, 2])[path])
     size = float(np.median(sizes))
     return Boundaries(path, size, float((np.abs(sizes / size - 1) < EQUAL).mean()) if size else share)
@@ -105,6 +108,20 @@ def _by_pairs(path: NDArray[np.int64], silence: Floats) -> NDArray[np.int64]:
         return path
     second: NDArray[np.int64] = path[np.append(long, long[-2])]
     return second
+
+
+def _by_threes(path: NDArray[np.int64], silence: Floats) -> NDArray[np.int64]:
+    """The same ends, or every third one where silences grow twice and begin again.
+
+    FSDP gathers, gathers and scatters as many bytes: a third of a step each, and the optimizer is the shortest work.
+    """
+    behind = silence[path[:-1]]
+    if len(path) <= 3 * FEWEST:
+        return path
+    first = int(np.argmin([np.median(behind[turn::3]) for turn in range(3)]))
+    turns = behind[first : first + (len(behind) - first) // 3 * 3].reshape(-1, 3)
+    grow = (turns[:, 1:] > LONGER * turns[:, :-1]).all(axis=1)
+    return path[first::3] if grow.mean() >= TURNS else path
 
 
 def _silences(bursts: Transfers) -> Floats:

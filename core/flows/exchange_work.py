@@ -7,10 +7,11 @@ of its exchanges late, and of the others each has begun one before.
 
 import numpy as np
 
+from core.flows.acknowledgements import SOON_US
 from core.flows.connections import Connections
 from core.flows.groups import FlowGroup, Groups
 from core.flows.jobs import Floats
-from core.flows.signs import SOON_US, FlowSign, sign_of
+from core.flows.signs import FlowSign, sign_of
 from core.flows.stage_work import by_batch
 from core.flows.table import Ints
 from core.flows.timeline import Timeline

@@ -12,7 +12,7 @@ from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
 from core.flows.record_grain import find_grain
-from core.flows.stretches import SlowStep, Stretch, find_stretch, slow_steps, without_pauses
+from core.flows.stretches import SlowStep, Stretch, find_stretch, has_come_to_pace, slow_steps, without_pauses
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
@@ -69,9 +69,11 @@ def find_findings(
         hidden = _hidden(localizer, timeline, unpaused)
         found = [finding for finding in found if not (hidden and finding.kind == "slow_group")] + hidden
     for slow in slow_steps(durations, stretch, stored > STORED):
-        if stretch is None or durations[slow.step] > stretch.slow:  # what is slower for long says more
+        # what is slower for long says more; how long the first step took is not known
+        if slow.step and (stretch is None or durations[slow.step] > stretch.slow):
             step = _slow_step(localizer, timeline, durations, slow, stored)
-            found += [step] if slow.plain or _is_clear(step) else []
+            plain = slow.plain and (step.kind == "pause" or has_come_to_pace(durations, slow))
+            found += [step] if plain or _is_clear(step) else []
     silence = find_silence(connections, topology, job, groups, timeline, last)
     if isinstance(silence, str):
         skipped.append(("hang", silence))
@@ -161,9 +163,9 @@ def _slow_step(
         )
     inside = np.arange(len(durations)) == step
     blame = None
-    if localizer and step and slow.noisy:
+    if localizer and slow.noisy:
         blame = localizer.stall(inside, CLEARLY * more)
-    elif localizer and step:
+    elif localizer:
         blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP)
     return FlowFinding(
         "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
@@ -246,4 +248,6 @@ def _numbers(blame: Attribution | None) -> dict[str, float | str]:
 
 
 def _ms(microseconds: float) -> str:
+    if microseconds < 100:  # of one packet: no clock of a switch tells more
+        return f"{microseconds / 1e3:.1g} ms"
     return f"{microseconds / 1e6:.2f} s" if microseconds >= 1e6 else f"{microseconds / 1e3:.3g} ms"

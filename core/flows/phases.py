@@ -2,17 +2,20 @@
 
 FSDP gathers its parameters before the forward and again before the backward pass, and scatters gradients behind it; its
 longest silence is the backward pass, in the middle of a step. Gather and scatter are told apart by their connections,
-or by the way that they go around the ring.
+or by the way that they go around the ring; in a group of two by what each of them sends, and the work in between.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
-from core.flows.boundaries import find_boundaries
+from core.flows.boundaries import LONGER, Boundaries, find_boundaries
 from core.flows.connections import Connections
 from core.flows.groups import FlowGroup
-from core.flows.transfers import merge, of_lanes
+from core.flows.table import Ints
+from core.flows.transfers import Transfers, merge, of_lanes
 
 Lanes = tuple[tuple[int, bool], ...]
 
@@ -22,6 +25,10 @@ BOTH_WAYS = 0.2  # of the bytes that go around a ring one way, in those of the o
 # and scatters once; ZeRO does both once (1.0 to 1.5, docs/LOG.md)
 SEVERAL, APART = 1.75, 0.1
 SHORTER = 0.8  # of the scatter's silence, that the gather's is: in ZeRO both are nearly equal (docs/LOG.md)
+
+# Of the steps of a group of two, in which both gathers send the same within a tenth, and the silences behind scatter,
+# first and second gather grow: .6 and more in two jobs on a busy machine (docs/LOG.md)
+MOSTLY = 0.5
 
 
 def ending_lanes(connections: Connections, group: FlowGroup) -> Lanes:
@@ -104,3 +111,33 @@ def _between(connections: Connections, lanes: Lanes) -> float:
         return 0.0
     last = found.last[found.last < len(bursts) - 1]
     return float(np.median(bursts[last + 1, 0] - bursts[last, 1])) if len(last) else 0.0
+
+
+def behind_scatter(bursts: Transfers, found: Boundaries) -> Boundaries:
+    """The same steps of a group of two; where it is of FSDP they end with the scatter, not before the backward pass.
+
+    Its steps seem to be scatter, first and second gather, with the backward pass between two of them.
+    """
+    silence = np.append(bursts[1:, 0] - np.maximum.accumulate(bursts[:, 1])[:-1], 0)
+    scattered = [_scattered(bursts, silence, *of) for of in pairwise(found.last.tolist())]
+    seen = [size for size in scattered if size]
+    if len(seen) < MOSTLY * len(scattered):
+        return found
+    usual, total = float(np.median(seen)), np.cumsum(bursts[:, 2])
+    before = np.append(-1 if total[found.last[0]] > found.size * (1 - NEAR) else [], found.last).astype(np.int64)
+    since = np.where(before >= 0, total[before], 0)
+    ends = [int(np.argmin(np.abs(total - start - usual))) for start in since]
+    whole = total[ends] - since >= (1 - NEAR) * usual  # the capture may end before the last scatter does
+    return replace(found, last=np.unique(np.array(ends)[whole]))
+
+
+def _scattered(bursts: Transfers, silence: Ints, before: int, last: int) -> float:
+    """Bytes before the first of two equal gathers between two bursts; 0 where they do not look so."""
+    if last - before < len(("scatter", "gather", "gather")):
+        return 0.0
+    inner = np.arange(before + 1, last)
+    first, second = np.sort(inner[np.argsort(-silence[inner], kind="stable")[:2]])
+    sizes = [int(bursts[one + 1 : other + 1, 2].sum()) for one, other in pairwise((before, first, second, last))]
+    apart = silence[second] > LONGER * silence[first] and silence[last] > LONGER * silence[second]
+    alike = abs(sizes[1] / max(1, sizes[2]) - 1) < NEAR and sizes[0] > (1 - NEAR) * sizes[1]
+    return float(sizes[0]) if apart and alike else 0.0

@@ -6,9 +6,10 @@ its NIC then last longer, and no others: those that wait for them wait between t
 
 import numpy as np
 
+from core.flows.acknowledgements import trains
 from core.flows.connections import Bools, Connections
 from core.flows.jobs import Floats, JobFlows
-from core.flows.signs import FlowSign, by_step, leaf_of, step_of, trains
+from core.flows.signs import FlowSign, by_step, leaf_of, step_of
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology

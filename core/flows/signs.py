@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from core.flows.acknowledgements import SOON_US, trains
 from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
@@ -21,11 +22,6 @@ from core.flows.table import UNKNOWN, Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 
-SOON_US = 1_000  # microseconds after data, in which its acknowledgement begins
-ALONE_US = (
-    40_000  # microseconds that a lone acknowledgement waits at most for data to go with (TCP_DELACK_MIN of Linux)
-)
-TRAIN = 3  # acknowledgements in a row: one or two tell that a program has read, which may be late (docs/LOG.md)
 WAITS = 0.9  # of its own lateness, that a receiver has: then the sender waited for it
 
 
@@ -105,24 +101,6 @@ def _tails(start: Ints, end: Ints, sent: Bools, answers: Bools, bare: Bools) -> 
     following = np.append(first[1:], np.iinfo(np.int64).max)
     until = np.maximum(until, trains(start[bare], end[bare], last, following))
     return last, np.clip(np.minimum(until, following) - last, 0, None).astype(float)
-
-
-def trains(start: Ints, end: Ints, last: Ints, following: Ints) -> Ints:
-    """Of each data record the end of the acknowledgements that still come one by one before the next data; else 0.
-
-    A slow link lets pieces through with silences between them that end a record, so each is acknowledged in a record
-    of its own.
-    """
-    if not len(start):
-        return np.zeros(len(last), np.int64)
-    apart = np.append(start[1:] - end[:-1] > ALONE_US, True)
-    stop = np.flatnonzero(apart)  # the last ones of each train
-    one = np.searchsorted(start, last, "right")
-    behind = np.minimum(np.searchsorted(start, following), stop[np.searchsorted(stop, np.minimum(one, stop[-1]))] + 1)
-    near = start[np.minimum(one, len(start) - 1)] - last <= ALONE_US
-    long = near & (behind - one >= TRAIN)
-    ends: Ints = np.where(long, end[np.maximum(behind - 1, 0)], 0)
-    return ends
 
 
 def leaf_of(connections: Connections, topology: Topology, nic: int) -> int:

@@ -149,6 +149,14 @@ def slow_steps(durations: Floats, stretch: Stretch | None, wrote: NDArray[np.boo
     return found
 
 
+def has_come_to_pace(durations: Floats, slow: SlowStep) -> bool:
+    """Whether any step before a slow one took no longer than usual: the first ones of a job connect, allocate and load.
+
+    How long the very first took is not known, for it began before it sent anything.
+    """
+    return bool((durations[1 : slow.step] < SLIGHTLY * slow.usual).any())
+
+
 def _cost(values: Floats) -> float:
     """L1 distance from the median."""
     return float(np.abs(values - np.median(values)).sum()) if len(values) else 0.0

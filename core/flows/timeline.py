@@ -10,20 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.flows.acknowledgements import SOON_US, trains
 from core.flows.boundaries import CLEAR, find_boundaries
 from core.flows.connections import Connections
 from core.flows.departures import last_departure
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
-from core.flows.phases import Lanes, ending_lanes
+from core.flows.phases import Lanes, behind_scatter, ending_lanes
 from core.flows.record_grain import find_grain
 from core.flows.table import Ints
 from core.flows.topology import Topology
 from core.flows.transfers import of_lanes, transfers_of
 
-SOON_US = (
-    1_000  # microseconds after the data, in which its acknowledgement begins; a delayed one tells nothing (docs/LOG.md)
-)
 LEAST = 8  # steps: the 100 first records of a job have six bursts that are alike (d08)
 RECORDS = 9  # lengths of a record that a step has at least (flows.md: 1/9 carries the timeline, 1/4 does not)
 # The same of records that silence alone ends: each is one transfer; those of a ring of 13 lasted a quarter of a step
@@ -69,6 +67,7 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
         bursts = of_lanes(connections, lanes)
         boundaries = find_boundaries(bursts)
         if boundaries is not None and boundaries.equal >= CLEAR:
+            boundaries = behind_scatter(bursts, boundaries) if len(group.nics) == 2 else boundaries
             following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
             found.append(_arrived(connections, lanes, bursts[boundaries.last, 1], following[boundaries.last]))
     if not found:
@@ -98,16 +97,32 @@ def _arrived(connections: Connections, lanes: Lanes, end: Ints, following: Ints)
     Args:
         end, following: when the last data of each step was sent, and the first data after it.
     """
-    parts = []
+    parts, queued = [], np.zeros(len(end), np.int64)
+    middle = np.maximum(end, (end + following) // 2)  # exporters' clocks differ: at another the next may begin earlier
     for member, back in lanes:
         rows = connections.rows(member)
         data = connections.data[rows]
         own = np.flatnonzero((connections.back[rows] == back) | ~data)
         parts.append((connections.start[rows][own], connections.end[rows][own], data[own]))
+        queued = np.maximum(queued, _queued(connections, member, end, back=back))
     start, last, data = (np.concatenate(column) for column in zip(*parts, strict=True))
-    middle = np.maximum(end, (end + following) // 2)  # exporters' clocks differ: at another the next may begin earlier
     end = np.maximum(end, _last_before(start[data], last[data], middle))
-    return np.maximum(end, _last_before(start, last, end + SOON_US))
+    return np.maximum(_last_before(start, last, end + SOON_US), np.maximum(end, queued))
+
+
+def _queued(connections: Connections, member: int, end: Ints, *, back: bool) -> Ints:
+    """When the last data of each step on a lane had come through a slow link, as its acknowledgements tell; else 0."""
+    rows = connections.rows(member)
+    start, counted, mine = connections.start[rows], connections.counted[rows], connections.back[rows] == back
+    data, says = counted & connections.data[rows], counted & connections.messages(rows)
+    bare = counted & ~mine & ~data & ~says
+    sent = data & mine
+    last = np.maximum.accumulate(connections.end[rows][sent])
+    place = np.searchsorted(start[sent], end, "right")
+    since = np.where(place > 0, last[np.maximum(place - 1, 0)], 0)
+    another = start[data]  # of either way: what comes behind it is acknowledged too
+    following = np.append(another, np.iinfo(np.int64).max)[np.searchsorted(another, since, "right")]
+    return trains(start[bare], connections.end[rows][bare], since, following)
 
 
 def _last_before(start: Ints, last: Ints, before: Ints) -> Ints:

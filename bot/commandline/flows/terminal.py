@@ -116,12 +116,13 @@ def who(subject: Subject | None) -> str:
     if subject is None:
         return "nobody stands out"
     if subject.switch:
-        return f"switch {harmless(subject.switch, 40)}"
+        return harmless(subject.switch, 40)  # the kind says that it is one
     if subject.nic:
         where = f" of {harmless(subject.server, 40)}" if subject.server and subject.server != subject.nic else ""
         return f"NIC {harmless(subject.nic, 40)}{where}"
     if subject.server:
-        return f"server {harmless(subject.server, 40)}"
+        name = harmless(subject.server, 40)
+        return name if name.lower().startswith("server") else f"server {name}"
     return f"group {subject.group}"
 
 

@@ -236,6 +236,17 @@ def test_a_silent_job_with_open_connections_hangs() -> None:
     assert findings(at_once) == []
 
 
+def test_first_steps_that_take_longer_are_the_beginning_of_a_job() -> None:
+    """They connect and allocate; a step that is as long later on is a slow one."""
+    replicas = [(stage, replica) for stage in range(2) for replica in range(4)]
+    faults = [Fault("compute", first, last, 4.0, *of) for first, last in ((0, 1), (9, 9)) for of in replicas]
+    frame, topology, _ = simulate(Layout(faults=tuple(faults)))
+
+    (job,) = answer(frame, topology).jobs
+
+    assert [(finding.kind, finding.steps) for finding in job.findings] == [("slow_step", (9, 9))]
+
+
 def test_a_step_that_writes_to_storage_is_a_pause() -> None:
     """A single long step is benign when the job wrote a checkpoint meanwhile, and a slow step otherwise."""
     faults = tuple(Fault("compute", 20, 20, 4.0, stage, replica) for stage in range(2) for replica in range(4))

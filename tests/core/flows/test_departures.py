@@ -77,8 +77,9 @@ def test_step_ends_when_the_last_rank_speaks() -> None:
         lambda ends: norms(ends, {}, usual=0.02),
         lambda ends: [sent(ends[0] + 0.037 * turn, 1, 3, 400, port=8) for turn in range(300)],
         lambda ends: norms(ends, {(5, 3): 0.35, (6, 3): 0.36}),
+        lambda ends: norms(ends, {(5, 3): 0.1}),
     ],
-    ids=["nothing follows", "what follows other work", "a heartbeat of its own", "of the next step"],
+    ids=["nothing follows", "what follows other work", "a heartbeat of its own", "of the next step", "behind a stall"],
 )
 def test_what_tells_of_no_departure_changes_nothing(rows: Any) -> None:
     """Messages that come later as a rule, at any time, or in the middle of the next step."""
