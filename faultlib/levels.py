@@ -135,8 +135,8 @@ def agreement(asked: Pattern, known: Pattern, lexicon: Lexicon, *, literal: bool
     elsewhere = _other_place(here, there) or _other_number(here, there)
     if is_fact and (elsewhere or level is not Level.WORDS):
         level = Level.FACT
-    elif level in _ELSEWHERE and elsewhere:
-        level = _ELSEWHERE[level]
+    elif level is not None and elsewhere:
+        level = _ELSEWHERE.get(level, level)
     if level is None:
         return None
     if level is Level.WORDS and _same_message(asked, known, lexicon):

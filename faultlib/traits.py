@@ -34,8 +34,8 @@ _NO_CAUSE = frozenset({
     "it ended as planned or was stopped from outside",
 })  # fmt: skip
 # Errors of frameworks that say where something failed, and not what: the one that they pass on stands beside them. Of
-# pairs of labelled jobs in which one leads with that of a checkpoint, the other with what stands beside it, 22 of 24 had
-# the same cause; with any other trace beside the first 5 of 22 (docs/LOG.md).
+# pairs of labelled jobs in which one leads with that of a checkpoint, the other with what stands beside it, 22 of 24
+# had the same cause; with any other trace beside the first 5 of 22 (docs/LOG.md).
 _SAYS_WHERE = frozenset({
     *("its part of the checkpoint could not be written or read", "one task ended every worker that ran it"),
     *("a task that ran on this worker raised an exception", "an exception was raised while data was loaded"),
