@@ -80,7 +80,7 @@ _NETWORK = re.compile(
     r"crc|symbol_err|retrans|port_(?:xmit|rcv)|discard|(?<![a-z])(?:rx|tx|roce|rdma|ib)_|(?<![a-z])link|[MG]b(?:/s|ps)",
     re.IGNORECASE,
 )
-_REACHED = re.compile(r"never came to|last word of|went on to say|began|said “")
+_REACHED = re.compile(r"never came to|is missing from the last|last word of|went on to say|began|said “")
 _QUOTED = re.compile(r"“([^”]*)”")
 # What names in programs and messages are about, as frameworks and data pipelines call them; the more special first.
 _ACTIVITIES = (
@@ -125,7 +125,7 @@ def _of_one_that_died_or_hung(diagnosis: Diagnosis, finding: Finding) -> Course 
         return told
     if killed:
         return Course.KILLED
-    if cause == "a process there is stuck":
+    if cause in ("a process there is stuck", "it never came so far as the others in the end"):
         return Course.STUCK
     return _of_a_silent_one(diagnosis, signs) if _SILENT.search(cause) else None
 

@@ -41,6 +41,7 @@ class Level(StrEnum):
 
     MESSAGE = "the same message"
     WORDS = "the same cause in the same words"
+    FACT = "the same public fact"
     CAUSE = "the same cause in other words"
     ERROR = "the same error, which nobody wrote down"
     WORDS_ELSEWHERE = "the same cause in the same words, under other circumstances"
@@ -81,9 +82,10 @@ _ELSEWHERE: Mapping[Level, Level | None] = {
 }
 # A trace says what broke; jobs of the other levels only went alike.
 CAUSES = frozenset(
-    {Level.MESSAGE, Level.ERROR, Level.BROAD, Level.ABOUT, *_ELSEWHERE, *filter(None, _ELSEWHERE.values())}
+    {Level.MESSAGE, Level.FACT, Level.ERROR, Level.BROAD, Level.ABOUT, *_ELSEWHERE, *filter(None, _ELSEWHERE.values())}
 )
 _CORE = (Part.CAUSE, Part.SYMPTOM)
+_UNTOLD = frozenset({SlowPart.REPORTED.value})  # whoever reports it does not tell the part
 _OVER_NETWORK = frozenset({Resource.NETWORK.value})
 
 
@@ -124,15 +126,19 @@ def agreement(asked: Pattern, known: Pattern, lexicon: Lexicon, *, literal: bool
     """
     here, there = asked.signature.traits, known.signature.traits
     level = _level(here, there) or (Level.ERROR if literal else None)
-    if level is None:
+    is_fact = bool(_both(here, there, Aspect.FACT)) and not _other_number(here, there)
+    if level is None and not is_fact:
         return None
     trace = max((lexicon.similarity(one, other) for one in _events(asked) for other in _events(known)), default=0.0)
     if level is Level.ERROR and trace < SAME_MESSAGE and not literal:
         return None
-    if level in _ELSEWHERE and _conflict(here, there):
-        level = _ELSEWHERE[level]
-        if level is None:
-            return None
+    elsewhere = _other_place(here, there) or _other_number(here, there)
+    if is_fact and (elsewhere or level is not Level.WORDS):
+        level = Level.FACT
+    elif level is not None and elsewhere:
+        level = _ELSEWHERE.get(level, level)
+    if level is None:
+        return None
     if level is Level.WORDS and _same_message(asked, known, lexicon):
         level = Level.MESSAGE
     words = lexicon.similarity(asked.model_copy(update={"cause": ""}).words(), known.words())
@@ -245,12 +251,12 @@ def _level_of_slow_one(here: Sequence[Trait], there: Sequence[Trait]) -> Level |
     if texts(here, Aspect.RESOURCE) & _OVER_NETWORK != texts(there, Aspect.RESOURCE) & _OVER_NETWORK:
         return None
     parts = texts(here, Aspect.SLOWER) | texts(there, Aspect.SLOWER)
-    if SlowPart.REPORTED in parts:
-        return Level.OWN_WORK
-    if len(parts) > 1:
+    if len(parts - _UNTOLD) > 1:
         return None
     both = bool(texts(here, Aspect.SLOWER) and texts(there, Aspect.SLOWER))
-    return Level.OWN_WORK if both and SlowPart.OWN in parts else Level.SLOWED
+    if both and parts == {SlowPart.OWN.value}:
+        return Level.OWN_WORK
+    return Level.SLOWED if both or SlowPart.DATA not in parts else None
 
 
 def _level_of_ending(found: Finding, here: Sequence[Trait], there: Sequence[Trait]) -> Level | None:
@@ -273,14 +279,19 @@ def _both(here: Sequence[Trait], there: Sequence[Trait], aspect: Aspect) -> froz
     return texts(here, aspect, (Part.CAUSE,)) & texts(there, aspect, (Part.CAUSE,))
 
 
-def _conflict(here: Sequence[Trait], there: Sequence[Trait]) -> bool:
-    """Whether two faults with the same cause contradict each other: one node or all, another number.
+def _other_place(here: Sequence[Trait], there: Sequence[Trait]) -> bool:
+    """Whether one fault is of a node and one of all.
 
     Another stage is no contradiction: of pairs of labelled jobs with the same words 34 of 40 had the same cause there.
     """
     scopes = texts(here, Aspect.SCOPE), texts(there, Aspect.SCOPE)
+    return all(scopes) and scopes[0] != scopes[1]
+
+
+def _other_number(here: Sequence[Trait], there: Sequence[Trait]) -> bool:
+    """Whether the errors that are the causes of two faults have other numbers or signals."""
     codes = texts(here, Aspect.CODE, (Part.CAUSE,)), texts(there, Aspect.CODE, (Part.CAUSE,))
-    return (all(scopes) and scopes[0] != scopes[1]) or (all(codes) and not codes[0] & codes[1])
+    return all(codes) and not codes[0] & codes[1]
 
 
 def _same_message(asked: Pattern, known: Pattern, lexicon: Lexicon) -> bool:

@@ -20,9 +20,9 @@ from faultlib.signature import Match
 from faultlib.traits import traits_of
 
 MAX_MERGES = 8  # patterns that gave way to one another in turn
-# Likelihood from which a pattern is worth a look: of failed jobs of A to G whose cause nobody had taught 33 of 348 are
-# told something, from .5 on 56, for 13 more of 376 siblings (docs/LOG.md).
-SHOWN = 0.55
+# Likelihood from which a pattern is told, where it claims a cause and where it is only "seen with" a symptom: that one
+# was killed in another job, too, is worth telling earlier. Chosen on the sets that are fitted (docs/LOG.md).
+SHOWN, SHOWN_SYMPTOM = 0.55, 0.46
 OFFERED = 0.3  # from which a person is asked whether a new pattern is that fault: one of three questions is worth it
 SURE = 0.9  # from which the same message is called this: of 20 such answers one may be wrong, and counts are rough
 PRIOR = 4  # answers that the fitted score counts as: after four of people's, theirs count as much
@@ -49,6 +49,16 @@ class Likely:
     level: Level
     answers: Answers = field(default_factory=Answers)
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether it is likely enough to be told."""
+        return self.likelihood >= least_likelihood(self.fit)
+
+
+def least_likelihood(fit: Fit) -> float:
+    """From which likelihood on a pattern that fits so is told."""
+    return SHOWN_SYMPTOM if fit is Fit.SEEN else SHOWN
+
 
 def likely(
     diagnosis: Diagnosis,
@@ -56,7 +66,7 @@ def likely(
     matches: Sequence[Match],
     answers: Mapping[str, Answers],
     lexicon: Lexicon | None = None,
-    least: float = SHOWN,
+    least: float | None = None,
     score: Score | None = None,
 ) -> tuple[Likely, ...]:
     """The team's patterns that fit a diagnosis, the likeliest first; none is an answer.
@@ -66,7 +76,7 @@ def likely(
         matches: patterns whose events are all in the job.
         answers: by pattern id.
         lexicon: how rare a word is in the library; None: the entries are all that it has.
-        least: likelihood of what is worth telling.
+        least: likelihood of what is told; None: as much as its fit asks for.
         score: how often such answers were right; None: what comes with Firstfault.
     """
     if finding_of(diagnosis) is Finding.UNCLEAR and all(event.ordinary for event in diagnosis.events):
@@ -88,8 +98,9 @@ def likely(
     for entry, how, share in shares(agreed, score or shipped_score()):
         judged = answers.get(entry.id, Answers())
         share_learned = learned(share, judged)
-        if share_learned >= least:
-            found.append(Likely(entry, fit_of(share_learned, how.level), share_learned, how.level, judged))
+        item = Likely(entry, fit_of(share_learned, how.level), share_learned, how.level, judged)
+        if item.is_shown if least is None else share_learned >= least:
+            found.append(item)
     return tuple(sorted(found, key=lambda item: (item.fit is Fit.SEEN, -item.likelihood, item.entry.id)))
 
 

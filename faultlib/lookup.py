@@ -50,7 +50,7 @@ _LIKE = """
 """
 _SHARING = "AND e.number IN (SELECT number FROM keys WHERE clause = -1 AND word IN (SELECT value FROM json_each(?)))"
 _CORE = (
-    *(Aspect.MEANS, Aspect.ABOUT, Aspect.WORDS, Aspect.RAISED),
+    *(Aspect.MEANS, Aspect.ABOUT, Aspect.FACT, Aspect.WORDS, Aspect.RAISED),
     *(Aspect.RESOURCE, Aspect.SLOWER, Aspect.COURSE),
 )
 _STANDING = frozenset({Course.FROZEN.value, Course.SILENT.value})  # agree with each other (``faultlib.levels``)

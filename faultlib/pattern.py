@@ -85,6 +85,7 @@ class Aspect(StrEnum):
     FINDING = "finding"  # what leads: a trace that says what broke, or how the job went (``faultlib.findings``)
     MEANS = "means"  # what a message means, whatever its program's words
     ABOUT = "about"  # what an error is about that nobody wrote down (``faultlib.meanings``)
+    FACT = "fact"  # the public fact that it is, whoever tells it: the id of a seed
     WORDS = "words"  # those that tell what it means: its program's, without values
     RAISED = "raised"  # the class of an exception
     CODE = "code"  # the number or name of an error, where it is the fault: a signal, an Xid, an errno

@@ -21,7 +21,8 @@ class Resource(StrEnum):
     OBJECTS = "an object store"
     DISK = "the disk of a machine"
     NETWORK = "the network"
-    HOST_MEMORY = "the memory of a machine"
+    HOST_MEMORY = "the memory of a machine"  # which ran out
+    MEMORY_MODULE = "a memory module of a machine"
 
 
 # The more special first: the first that a trace names is its resource. Xids: catalogue of NVIDIA (48, 63, 64, 92, 94
@@ -63,8 +64,9 @@ _NAMES = (
     ),
     (
         Resource.HOST_MEMORY,
-        re.compile(r"oom-?kill|out of memory: killed|memory cgroup|oomkilled|edac|dimm", re.IGNORECASE),
+        re.compile(r"oom-?kill|out of memory: killed|memory cgroup|oomkilled", re.IGNORECASE),
     ),
+    (Resource.MEMORY_MODULE, re.compile(r"edac|dimm", re.IGNORECASE)),
 )
 _OF_KIND = {Kind.HOST_MEMORY: Resource.HOST_MEMORY, Kind.MEMORY_LIMIT: Resource.HOST_MEMORY}
 _SHOWN = 4_000  # characters at the end of a trace, where an exception says what it is

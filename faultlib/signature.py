@@ -51,7 +51,11 @@ def find_matches(
 
 def matches_lines(signature: Signature, text: str) -> bool:
     """Whether some lines of a log, as one process wrote them, fulfil a signature; nodes are not looked at."""
-    texts = tuple(messages_of(text))
+    return matches_messages(signature, tuple(messages_of(text)))
+
+
+def matches_messages(signature: Signature, texts: Sequence[str]) -> bool:
+    """The same of messages: without the clock and the label of their lines."""
     return (
         bool(signature.must)
         and all(_fits_any(clause, texts) for clause in signature.must)

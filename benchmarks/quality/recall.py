@@ -17,7 +17,7 @@ from benchmarks.quality.__main__ import LAB, OTHER, SETS, labelled_jobs
 from benchmarks.quality.recall_asked import ASKED, rows
 from benchmarks.quality.recall_calibration import bins_of, calibration_error, least_error
 from benchmarks.quality.recall_cases import RecallCase, read_cases
-from benchmarks.quality.recall_fit import HELD, Teams, blind_teams
+from benchmarks.quality.recall_fit import FITTED, Teams, blind_teams
 from benchmarks.quality.recall_likeness import CROSS_CHOSEN, SetTally, cosines_of, cross_chosen
 from benchmarks.quality.recall_taught import Ask, LibraryAnswer, Taught, in_all, joined, taught
 from benchmarks.quality.report import NoMarkers, write
@@ -26,7 +26,7 @@ from bot.library.session import known_faults
 from core.errors import FirstfaultError
 from faultlib.draft import roots_of
 from faultlib.embedding import Embedder
-from faultlib.likely_patterns import SHOWN, Fit, likely
+from faultlib.likely_patterns import SHOWN_SYMPTOM, Fit, likely
 from faultlib.models import embedder_for
 from faultlib.pattern import Entry, Origin, Status
 from faultlib.recall import (
@@ -127,9 +127,9 @@ def counted(counting: Counting, cases: Sequence[RecallCase], blind: Teams, seeds
         if any(case.kind for case in chosen):
             found[name] = counting(cases, chosen, ask)
     of_team = {name: counting(jobs, jobs, Asked(jobs, seeds).ask) for name, jobs in blind.items()}
-    held = {name: counts for name, counts in of_team.items() if name in HELD}
+    held = {name: counts for name, counts in of_team.items() if name not in FITTED}
     if of_team:
-        found["blind, fitted"] = in_all(counts for name, counts in of_team.items() if name not in HELD)
+        found["blind, fitted"] = in_all(counts for name, counts in of_team.items() if name in FITTED)
     return found | held
 
 
@@ -172,7 +172,9 @@ class Asked:
         matches = [match for match in self._matches[case.job_id] if match.entry.id in known]
         likely_causes = likely(case.seen.diagnosis, entries, matches, {}, least=0.0)
         told = known_faults(case.seen.diagnosis, matches, likely_causes)
-        claims = [fault for fault in told if fault.fit != Fit.SEEN or fault.score >= SHOWN]  # symptoms claim no cause
+        claims = [
+            fault for fault in told if fault.fit != Fit.SEEN or fault.score >= SHOWN_SYMPTOM
+        ]  # symptoms claim no cause
         return [LibraryAnswer(fault.pattern, fault.fit == Fit.IS, fault.score) for fault in claims]
 
 

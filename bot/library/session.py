@@ -23,7 +23,7 @@ from faultlib.draft import pattern_of
 from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors
 from faultlib.errors import LibraryUnavailable
 from faultlib.library import Library, open_library
-from faultlib.likely_patterns import SHOWN, Fit, Likely, causes_of, likely, tells_a_cause
+from faultlib.likely_patterns import Fit, Likely, causes_of, likely, tells_a_cause
 from faultlib.models import embedder_for
 from faultlib.pattern import Entry
 from faultlib.seeds import read_seeds
@@ -136,7 +136,7 @@ def known_so_far(matches: Sequence[Match]) -> tuple[KnownFault, ...]:
 def known_faults(diagnosis: Diagnosis, matches: Sequence[Match], found: Sequence[Likely]) -> list[KnownFault]:
     """What is this or looks like it before what is only seen with it; of equals the team's before public facts."""
     by_id = {similar.entry.id: similar for similar in found}
-    shown = [similar for similar in found if similar.likelihood >= SHOWN][:MAX_SIMILAR]
+    shown = [similar for similar in found if similar.is_shown][:MAX_SIMILAR]
     signed = exact_faults(diagnosis, matches)
     faults = [
         _likely_fault(by_id[fault.pattern], diagnosis.job, fault) if fault.pattern in by_id else _uncounted(fault)

@@ -11,7 +11,7 @@ from faultlib.findings import Finding, finding_of
 from faultlib.levels import Agreement, Backing, Level, Score, agreement, backing, shipped_score
 from faultlib.lexical import Lexicon
 from faultlib.likely_patterns import Fit, likely, shares
-from faultlib.pattern import Status
+from faultlib.pattern import Aspect, Status
 from faultlib.traits import traits_of
 from tests.support.library_diagnoses import diagnosis, event
 from tests.support.library_entries import entry
@@ -226,7 +226,7 @@ def test_what_the_one_that_stands_was_doing(reason: str, activity: Activity | No
     assert activity_of([reason]) is activity
 
 
-def test_another_number_or_another_scope_is_no_longer_the_same() -> None:
+def test_another_number_is_no_longer_the_same_whatever_fact_knows_both() -> None:
     """A data loader's worker that the kernel killed is not one that got a bus error."""
     killed, bus = (
         job(
@@ -239,7 +239,42 @@ def test_another_number_or_another_scope_is_no_longer_the_same() -> None:
 
     assert level(killed, killed) is Level.MESSAGE
     assert level(killed, bus) is Level.WORDS_ELSEWHERE
-    assert level(replace(killed, scope=Scope.JOB), replace(killed, scope=Scope.NODE)) is Level.WORDS_ELSEWHERE
+
+
+def test_one_public_fact_is_the_same_fault_in_one_node_and_in_all() -> None:
+    """A seed knows both: who may not read a path is the same fault on one node and where no node is special."""
+    denied = "PermissionError: [Errno 13] Permission denied: '/srv/data/state.json'"
+    one = job("x", denied, says="a path may not be written or read", scope=Scope.NODE)
+    every = job(
+        "x",
+        denied.replace("srv", "opt"),
+        says="a path may not be written or read",
+        scope=Scope.JOB,
+        stage=Stage.CHECKPOINT_SAVING,
+    )
+
+    facts = [trait.text for trait in traits_of(one) if trait.aspect is Aspect.FACT]
+    assert facts == ["permission-denied"]
+    assert level(one, every) is level(every, one) is Level.FACT
+    assert level(every, every) is Level.MESSAGE
+
+
+def test_an_error_that_says_only_where_does_not_hide_what_it_passes_on() -> None:
+    """Each rank's part of a checkpoint fails for a reason of its own, which leads in another program."""
+    passed_on = job(
+        "x",
+        "torch.distributed.checkpoint.api.CheckpointException: CheckpointException ranks:dict_keys([3])",
+        FULL,
+        says="its part of the checkpoint could not be written or read",
+        stage=Stage.CHECKPOINT_SAVING,
+    )
+    where, full = passed_on.events
+    passed_on = replace(passed_on, events=(where, replace(full, says="a file system was full")))
+    alone = replace(passed_on, events=(where,))
+
+    assert level(passed_on, SAVING) is level(SAVING, passed_on) is Level.MESSAGE
+    assert level(alone, SAVING) is None
+    assert level(alone, alone) is not None
 
 
 def test_a_slow_job_on_which_nobody_stands_out_is_found_again() -> None:
@@ -274,9 +309,10 @@ NARROW = "pci 0000:17: 63.0 Gb/s available PCIe bandwidth, limited by 8.0 GT/s P
     ("one", "other", "expected"),
     [
         (OWN, OWN, Level.OWN_WORK),
-        (OWN, NAMED, Level.OWN_WORK),
-        (OWN, ALONE, Level.OWN_WORK),
+        (OWN, NAMED, Level.SLOWED),
+        (OWN, ALONE, Level.SLOWED),
         (UNKNOWN, OWN, Level.SLOWED),
+        (UNKNOWN, READS, None),
         (UNKNOWN, UNKNOWN, Level.SLOWED),
         (READS, READS, Level.SLOWED),
         (READS, OWN, None),

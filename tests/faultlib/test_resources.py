@@ -20,7 +20,7 @@ from faultlib.resources import Resource, resource_of
         ("NVRM: Xid (PCI:0000:cb:00): 79, GPU has fallen off the bus.", Resource.DEVICE_BUS),
         ("NVRM: Xid (PCI:0000:cb:00): 74, NVLink: fatal error", Resource.DEVICE_LINK),
         ("mlx5_core 0000:5e:00.0 ib2: Link down", Resource.NETWORK),
-        ("EDAC MC1: 1 UE memory scrubbing error on DIMM#0", Resource.HOST_MEMORY),
+        ("EDAC MC1: 1 UE memory scrubbing error on DIMM#0", Resource.MEMORY_MODULE),
         ("botocore.exceptions.ClientError: SlowDown", Resource.OBJECTS),
         ("ValueError: operands could not be broadcast together", None),
     ],
