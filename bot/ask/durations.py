@@ -15,6 +15,7 @@ from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text.wording import SECOND
 from core.answer.job_lookup import by_time, found_rows
+from core.answer.search import seek
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 
@@ -51,7 +52,9 @@ def remaining(subject: Subject) -> str:
     """How long the iterations that were left would have taken, and all of them; empty where no pace is known."""
     last, total, each = subject.parsed.iterations.last, subject.parsed.iterations.total, _each(subject)
     if last is None or total is None or not 0 < last < total or not each:
-        return ""
+        told = seek(subject.parsed, [_REMAINING], "a time that remains", latest=True)
+        match = _REMAINING.search(told.lines[0].text.encode()) if told.lines else None
+        return cited(f"By its own last count “{match[0].decode(errors='replace').strip()}”.") if match else ""
     left = total - last
     says = (
         f"At its pace until the end, {duration(each)} an iteration with all pauses, the {left:,} iterations that were "
@@ -89,6 +92,10 @@ def _each(subject: Subject) -> float:
     return spent / done if done > 0 and spent > 0 else 0.0
 
 
+# As litgpt ("remaining time: 0 days, 2:25:42"), Keras ("ETA: 04:04") and fastai-like loops print it
+_REMAINING = re.compile(
+    rb"\b(?:remaining(?: time)?|time (?:left|remaining)|eta)[:=] {0,3}[0-9][0-9a-z:., ]{1,30}", re.IGNORECASE
+)
 _SO_MANY = re.compile(
     r"\b([0-9][0-9,]{1,10})\s?(?:its?|iters?|iterations?|steps?|updates?|rounds?|schritte)\b", re.IGNORECASE
 )

@@ -25,7 +25,10 @@ _DENIES = re.compile(
 # Said only after a search that is whole: of every way in which lines name who ended a job (bot/ask/about_events.py)
 _WHOLE_SEARCH = "No log tells by whom"
 # Intents about other things than lines: dumps, other jobs, the fault library, the diagnosis itself
-_WHOLE = ("stacks", "jobs", "compare", "before", "approved", "read", "missing", "changed", "sure", "next")
+_WHOLE = (
+    "stacks", "jobs", "compare", "before", "approved", "read", "missing", "changed", "sure", "next", "verdict", "blame",
+    "suspect", "drain", "restart", "others",
+)  # fmt: skip
 _NEAREST = f"{NOT_KNOWN} for certain. These lines hold most of what the question names; below is what I can tell:"
 _SAID_SO = "What I looked for by its usual words I did not find, but these lines hold most of what the question names:"
 
