@@ -161,7 +161,8 @@ def _of_one(subject: Subject, unit: str, question: Question) -> list[str]:
         known = wording.ranks(sorted({*subject.home, *subject.parsed.table.ranks}))
         return [cited(f"No log and no job.json names {unit}; known are {known or 'no ranks'}.")]
     peers = [event for event in diagnosis.events if unit in event.nodes and event.role is not Role.BENIGN]
-    no = "No: " if yes_or_no(question) else ""
+    no = "Yes, as far as the logs tell: " if asks(question, "fine") else "No: "
+    no = no if yes_or_no(question) else ""
     lead = subject.leading
     first = diagnosis.nodes[0] if diagnosis.scope is Scope.NODE and diagnosis.nodes else None
     reason = f"the first suspect is {first.node}" if first else lower(diagnosis.headline)
@@ -215,6 +216,8 @@ def _yes(subject: Subject, question: Question) -> str:
     step, sure = subject.diagnosis.next, subject.diagnosis.confidence is not Confidence.WEAK
     if asks(question, "machines") and step is not None and step.kind in _NO_MACHINE:
         return f"Not the machine, by what is logged: {step.cause or lower(subject.diagnosis.headline)}. "
+    if asks(question, "fine"):
+        return "No: " if sure else "Perhaps not: "
     return "Yes: " if sure else "Perhaps: "
 
 

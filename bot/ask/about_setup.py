@@ -43,8 +43,9 @@ def _models(subject: Subject) -> Lines:
 
 # Names of products as nvidia-smi, rocm-smi and npu-smi print them
 _MODEL = re.compile(
-    rb"\b(?:NVIDIA |Tesla |AMD )?(?:[ABHLV][1-9][0-9]{1,2}S?|GH?200|GB200|A10G|RTX A?[0-9]{4}|P100"
-    rb"|(?:Instinct )?MI[0-9]{2,3}\w?|MI[0-9]{2,3}X|Ascend ?910\w{0,2}|Gaudi[ -]?[23]|TPU v[2-9]\w?)(?:-[A-Z0-9]{2,6}){0,3}(?: [0-9]{2,3} ?GB)?\b"
+    rb"\b(?:NVIDIA |Tesla |AMD )?"
+    rb"(?:[ABHLV][1-9][0-9]{1,2}S?|GH?200|GB200|A10G|RTX A?[0-9]{4}|P100|(?:Instinct )?MI[0-9]{2,3}\w?"
+    rb"|Ascend ?910\w{0,2}|Gaudi[ -]?[23]|TPU v[2-9]\w?)(?:-[A-Z0-9]{2,6}){0,3}(?: [0-9]{2,3} ?GB)?\b"
 )
 
 

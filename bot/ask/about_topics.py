@@ -152,9 +152,8 @@ def count(subject: Subject, question: Question) -> Lines | None:
     topic = topic_of(question)
     if topic is topics()["error"]:
         return _errors(subject, question)
-    if topic is None:
-        return _words(subject, question)
-    if not topic.special and (told := _counted(subject, question)):
+    told = _counted(subject, question) if topic is not None and not topic.special else _words(subject, question)
+    if topic is None or (told and not topic.special):
         return told
     found = _sought(subject, question, topic)
     sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]

@@ -49,7 +49,7 @@ UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom log
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
-    "own_code": "own_code", "slow_since": "numbers",
+    "own_code": "own_code", "in_what": "stacks", "slow_since": "numbers",
     "how_slow": "numbers", "alive": "hung", "any_other": "others",
     "bad_one": "suspect", "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost",
     "source": "last",

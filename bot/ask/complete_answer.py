@@ -28,7 +28,7 @@ BESIDE = 2  # facts that stand beside an answer
 FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
-_HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
+_HAVE_STANCE = ("suspect", "hung", "lost", "harmless", "restart", "drain", "sure", "clocks")
 _WHOLE = (  # need nothing beside
     "own_code", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
 )  # fmt: skip
@@ -90,7 +90,7 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
     if asked_code(question) is not None or "exit" in question.plain.split():  # which the launchers' reports tell
         return []
     compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
-    compared = compared and list(intents[:1]) != ["others"]
+    compared = compared and not {*intents[:1]} & {"others", "suspect"}
     if compared and (beside := slower(picker)):
         return list(beside)
     long = Wanted.HOW_LONG in wanted(question)

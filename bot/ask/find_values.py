@@ -63,7 +63,7 @@ def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
         chosen = [item for kind in kinds for item in _values_under(picker.subject, picker.question, kind, name)]
         chosen.sort(key=lambda item: (int(picker.subject.parsed.table.time[item.row]), item.row))
         same_all = varies and len({item.named.value for item in chosen}) < 2  # which has no highest and no course
-        if same_all and place + 1 < len(names) and names[place + 1][0] >= enough:
+        if same_all and place + 1 < len(names) and names[place + 1][0] >= max(enough, score - NARROW / 2):
             continue
         if chosen:
             alike = [other for near, kind, other in names if kind == event and near == score and other != name]
