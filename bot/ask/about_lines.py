@@ -157,12 +157,17 @@ _IN_COLLECTIVES = re.compile(r"\branks? [0-9][0-9, -]{0,40} in \w")
 
 
 def stacks(subject: Subject, question: Question) -> Lines:
-    """Where dumped processes stand; of some ranks only where ranks or nodes are named."""
+    """In which collectives ranks waited at the end, by the diagnosis; else where dumped processes stand."""
     waits = [why for why in subject.diagnosis.why if _IN_COLLECTIVES.search(why)]
-    if waits and not subject.diagnosis.stacks:
-        lead = subject.leading
-        ids = [lead.id] if lead else []
-        return [cited(wording.sentence(why), *ids) for why in waits[:2]] + [*(raw(lead.lines, 2) if lead else ())]
+    if not waits or subject.diagnosis.stacks:
+        return _stacks(subject, question)
+    lead = subject.leading
+    ids = [lead.id] if lead else []
+    return [cited(wording.sentence(why), *ids) for why in waits[:2]] + [*(raw(lead.lines, 2) if lead else ())]
+
+
+def _stacks(subject: Subject, question: Question) -> Lines:
+    """Where dumped processes stand; of some ranks only where ranks or nodes are named."""
     tree = subject.diagnosis.stacks
     indents = [len(line) - len(line.lstrip()) for line in (*tree, "")]
     below = zip(tree, pairwise(indents), strict=True)

@@ -70,7 +70,9 @@ def others(subject: Subject, question: Question) -> Lines:
     ranks = sorted(rank for node in diagnosis.nodes for rank in node.ranks)
     own = f" ({wording.ranks(ranks)})" if ranks and not who.startswith("rank") else ""
     sentences = []
-    if diagnosis.scope is Scope.NODE and hit:
+    if diagnosis.scope is Scope.NODE and blamed and yes_or_no(question) and asks(question, "fine"):
+        sentences.append(cited(f"Yes, as far as the logs tell: only {who}{own} is suspected.", "N1"))
+    elif diagnosis.scope is Scope.NODE and hit:
         ids = [event.id for event in loud if set(event.nodes) & set(hit)][:3]
         of = f"{len(hit):,} of {wording.counted(total, 'node')} besides {who}{own}"
         yes = "Yes, but only as a consequence: " if yes_or_no(question) else ""
@@ -176,7 +178,7 @@ def _of_one(subject: Subject, unit: str, question: Question) -> list[str]:
         late = _after(event, lead) if lead is not None else ""
         role = f": {wording.role_of(event)}"
         sentences.insert(1, cited(f"Of the evidence {share} {event.id}{late or role}.", event.id))
-        if event.role in (Role.PROPAGATED, Role.TEARDOWN):
+        if not any(peer.is_trace for peer in peers) and any(peer.role is Role.PROPAGATED for peer in peers):
             sentences[0] = cited(
                 wording.sentence(f"{no}what {unit} logged is a consequence: {lower(diagnosis.headline)}."), event.id
             )

@@ -22,7 +22,7 @@ from bot.ask.classify import LEAST, SURE, IntentGuess, learnt
 from bot.ask.complete_answer import completed, from_facts
 from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
-from bot.ask.honest import is_denial, nearest, without_denial
+from bot.ask.honest import held_whole, is_denial, nearest, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -32,7 +32,7 @@ from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same
 from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
-from bot.ask.wanted_value import asks, asks_if_cause, yes_or_no
+from bot.ask.wanted_value import Wanted, asks, asks_if_cause, wanted, yes_or_no
 from bot.chat.model import ChatModel, Usage
 
 _NOTHING = Usage()
@@ -153,6 +153,8 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
     if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
         refusal := refused(subject, asked)
     ):
+        if not refusal.answered and (told := held_whole(subject, asked)):
+            return AnsweredPart([*told, *refusal.lines], (UNLOGGED,))
         beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
         says, *shown = refusal.lines
         offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
@@ -224,7 +226,8 @@ def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
     """The intents that are answered, by the question's words and by what it was taken for."""
     whole = _of_named(asked, guesses[0].intent) if guesses[0].margin >= SURE else ""
     accuses = asked.says(*_ACCUSES) or asks(asked, "why_complains")
-    if (asked.nodes or asked.ranks) and guesses[0].intent in _OF_ANYBODY and accuses:
+    unsure = guesses[0].margin < LEAST or guesses[0].intent in _OF_ANYBODY
+    if (asked.nodes or asked.ranks) and unsure and accuses:
         yield "suspect"
     if guesses[0].intent in _OF_WORDS and _EITHER.search(asked.plain):
         yield "blame"
@@ -281,9 +284,10 @@ def _meant(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[IntentGu
     likely = [guess for guess in guesses[:_TWO] if guess.margin >= LEAST]
     if len(likely) == _TWO and likely[0].margin - likely[1].margin > NEAR:
         likely = likely[:1]
+    counts = Wanted.HOW_MANY in wanted(asked)  # "how many are missing" asks of the job, not of the diagnosis
     for guess in sure or likely or _by_names(asked):
         intent = _of_named(asked, guess.intent)
-        if intent in ANSWERS:
+        if intent in ANSWERS and not (counts and intent == "missing"):
             yield IntentGuess(intent, guess.margin)
 
 

@@ -8,7 +8,7 @@ from bot.ask.about_values import told_values
 from bot.ask.arguments import apart_line
 from bot.ask.durations import lengths, remaining
 from bot.ask.fact import Fact
-from bot.ask.fact_picker import Picker
+from bot.ask.fact_picker import ENOUGH, Picker, terms_of_all
 from bot.ask.facts_errors import named_in
 from bot.ask.facts_settings import facts_of_optimizer
 from bot.ask.first_sentence import lacking, put_right
@@ -76,7 +76,12 @@ def completed(
     lines = put_right(picker, list(dict.fromkeys([*first, *sentences[1:]])), intents)
     if not (stands or paced) and asked_code(question) is None and not whole:
         # a sentence of the diagnosis and a value by its name stand before lines that only hold words of the question
-        first_too = generic and not lead and intents[0] not in _SAYS_FIRST and not (sure and yes_or_no(question))
+        first_too = (
+            generic
+            and not _holds_most(picker, lead)
+            and intents[0] not in _SAYS_FIRST
+            and not (sure and yes_or_no(question))
+        )
         lines = with_better(LineSearch(subject, question), lines, first=first_too)
     lines = lines[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
@@ -103,6 +108,11 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
     if long and not hung and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
         return list(took)
     return values
+
+
+def _holds_most(picker: Picker, lines: Sequence[str]) -> bool:
+    """Whether lines hold most of what a question names."""
+    return bool(lines) and picker.share(picker.words, terms_of_all(lines)) >= ENOUGH
 
 
 def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:

@@ -12,7 +12,6 @@ from bot.ask.about_memory import memory
 from bot.ask.about_platform import platform
 from bot.ask.about_relation import trouble
 from bot.ask.about_topics import spread
-from bot.ask.durations import estimate
 from bot.ask.exact_settings import exact_settings
 from bot.ask.intents import Answer
 from bot.ask.question import Question
@@ -22,7 +21,6 @@ from bot.ask.subject import Subject
 READERS: Mapping[str, Answer] = {
     "codes": codes,
     "devices": devices,
-    "estimate": estimate,
     "saved": saved,
     "trouble": trouble,
     "platform": platform,

@@ -65,22 +65,6 @@ def remaining(subject: Subject) -> str:
     return cited(f"{says}; starting up comes on top.")
 
 
-def estimate(subject: Subject, question: Question) -> Lines | None:
-    """How long a number of iterations would take; None where none is asked for or no pace is known."""
-    match = _SO_MANY.search(question.text)
-    if match is None or not _HOW_LONG.search(f"{question.text.casefold()}\n{question.plain}"):
-        return None
-    number, each = int(match[1].replace(",", "")), _each(subject)
-    last = subject.parsed.iterations.last
-    if not each or (last is not None and number <= last):  # of those that were done the clocks tell
-        return None
-    says = f"About {duration(each * number)} for {number:,} iterations, at its {duration(each)} each with all pauses"
-    return [
-        cited(f"{says}; starting up and a margin come on top."),
-        cited("The logs do not tell what the scheduler allows."),
-    ]
-
-
 def _each(subject: Subject) -> float:
     """Seconds an iteration from the first to the last that has a clock; 0 where no two have one."""
     course = subject.parsed.iterations.course
@@ -95,12 +79,6 @@ def _each(subject: Subject) -> float:
 # As litgpt ("remaining time: 0 days, 2:25:42"), Keras ("ETA: 04:04") and fastai-like loops print it
 _REMAINING = re.compile(
     rb"\b(?:remaining(?: time)?|time (?:left|remaining)|eta)[:=] {0,3}[0-9][0-9a-z:., ]{1,30}", re.IGNORECASE
-)
-_SO_MANY = re.compile(
-    r"\b([0-9][0-9,]{1,10})\s?(?:its?|iters?|iterations?|steps?|updates?|rounds?|schritte)\b", re.IGNORECASE
-)
-_HOW_LONG = re.compile(
-    r"\bhow long\b|\bwall ?time\b|\bhow much time\b|\btime limit\b|\bwould .{0,40}take\b|wie lange|多久|多长时间"
 )
 
 
