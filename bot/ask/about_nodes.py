@@ -164,7 +164,7 @@ def _of_one(subject: Subject, unit: str, question: Question) -> list[str]:
         return [cited(f"No log and no job.json names {unit}; known are {known or 'no ranks'}.")]
     peers = [event for event in diagnosis.events if unit in event.nodes and event.role is not Role.BENIGN]
     no = "Yes, as far as the logs tell: " if asks(question, "fine") else "No: "
-    no = no if yes_or_no(question) else ""
+    no = no if _is_yes_no(question) else ""
     lead = subject.leading
     first = diagnosis.nodes[0] if diagnosis.scope is Scope.NODE and diagnosis.nodes else None
     reason = f"the first suspect is {first.node}" if first else lower(diagnosis.headline)
@@ -204,13 +204,18 @@ def _suspected(subject: Subject, node: NodeEvidence, question: Question, *, firs
     place = "the first suspect" if first else f"suspected too, with less evidence than {diagnosis.nodes[0].node}"
     hint = "; the evidence is weak, a hint only" if diagnosis.confidence is Confidence.WEAK else ""
     because = joined(*map(wording.sentence, (node.reasons or (node.because,))[:3]))
-    yes = _yes(subject, question) if first and yes_or_no(question) else ""
+    yes = _yes(subject, question) if first and _is_yes_no(question) else ""
     sentences = [cited(f"{yes}{node.node}{ranks} is {place}{hint}. {because}", node.id, *node.events[:3])]
     if asks(question, "machines"):
         sentences += device_of(subject, node)
     names = (f"{node.id}.ended", f"{node.id}.behind", f"{node.id}.local")
     sentences += [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
     return sentences
+
+
+def _is_yes_no(question: Question) -> bool:
+    """Whether a yes or a no answers it; "can you tell why" wants more."""
+    return yes_or_no(question) and not question.says("why", "tell", "how")
 
 
 def _yes(subject: Subject, question: Question) -> str:
