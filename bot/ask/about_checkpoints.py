@@ -29,7 +29,8 @@ def lost(subject: Subject, _question: Question) -> Lines:
     found = savings(subject)
     lines = quoted(found.found, 3)
     if done and last is not None and (found.step is None or found.step <= done[-1]):
-        parts = (_parts(subject, found, done[-1]), _since(attempts[-1], last), _of_nan(subject, done[-1], done))
+        failed = _failed_in(subject, attempts[-1], last)
+        parts = (_parts(subject, found, done[-1]), failed, _since(attempts[-1], last), _of_nan(subject, done[-1], done))
         return [cited(joined(*parts)), *lines[:2]]
     every = parsed.job.manifest.checkpoint_every
     planned = f" job.json tells of one every {every:,} iterations." if every else ""
@@ -74,6 +75,20 @@ def _of_step(subject: Subject, found: Savings, step: int, last: int) -> tuple[st
     return (
         f"The last one that is not doubtful is that of step {older:,}: {lacks} to compute again.",
         f"{doubtful}; the job came to iteration {last:,}.",
+    )
+
+
+def _failed_in(subject: Subject, attempt: Attempt, last: int) -> str:
+    """That the last checkpoint is doubtful as the job failed in saving it, and the one before; else empty."""
+    saved = attempt.checkpoints
+    if subject.diagnosis.stage is not Stage.CHECKPOINT_SAVING or saved[-1] < last or subject.leading is None:
+        return ""
+    if subject.diagnosis.scope not in (Scope.NODE, Scope.JOB):
+        return ""
+    lacks = wording.counted(max(0, last - saved[-2]), "iteration") if len(saved) > 1 else ""
+    older = f"the one before is that of {saved[-2]:,}, {lacks} to compute again" if lacks else "none before it is told"
+    return (
+        f"Do not trust that of {saved[-1]:,} unchecked, the job failed while it saved ({subject.leading.id}); {older}."
     )
 
 

@@ -109,6 +109,8 @@ def _hung(subject: Subject, question: Question) -> Lines:
         sentences.append(cited(f"It hung. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
     elif waited:
         sentences += [*waited, cited(joined("The diagnosis does not call it a hang.", *moved[:1]))]
+    elif diagnosis.facts.get("status") == "RUNNING" and diagnosis.scope in (Scope.NODE, Scope.JOB) and not moved:
+        sentences.append(cited(f"Nothing tells that it goes on: {lower(diagnosis.headline)}."))
     else:
         sentences.append(cited(joined("It is not judged a hang by what the logs tell.", *moved[:1])))
     if not hangs and diagnosis.scope in (Scope.NODE, Scope.JOB):

@@ -12,7 +12,7 @@ from bot.ask.fact import Fact
 from bot.ask.facts_errors import STACK, facts_of_places
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, any_of, cited, quoted
+from bot.ask.reply_lines import Lines, any_of, cited, quoted, raw
 from bot.ask.subject import Subject
 from bot.text import wording
 from core.answer import job_lookup
@@ -152,7 +152,21 @@ def _traceback(subject: Subject, evidence: Evidence) -> list[str]:
     ]
 
 
+# As the judge of collectives says who was where at the end
+_IN_COLLECTIVES = re.compile(r"\branks? [0-9][0-9, -]{0,40} in \w")
+
+
 def stacks(subject: Subject, question: Question) -> Lines:
+    """In which collectives ranks waited at the end, by the diagnosis; else where dumped processes stand."""
+    waits = [why for why in subject.diagnosis.why if _IN_COLLECTIVES.search(why)]
+    if not waits or subject.diagnosis.stacks:
+        return _stacks(subject, question)
+    lead = subject.leading
+    ids = [lead.id] if lead else []
+    return [cited(wording.sentence(why), *ids) for why in waits[:2]] + [*(raw(lead.lines, 2) if lead else ())]
+
+
+def _stacks(subject: Subject, question: Question) -> Lines:
     """Where dumped processes stand; of some ranks only where ranks or nodes are named."""
     tree = subject.diagnosis.stacks
     indents = [len(line) - len(line.lstrip()) for line in (*tree, "")]

@@ -1,13 +1,14 @@
 """Answers about who: why this node and not that one, who else was affected, what to drain."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
 from bot.ask.about_jobs import argument_line
 from bot.ask.about_platform import machine_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import yes_or_no
+from bot.ask.wanted_value import asks, yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
 from bot.text.wording import SECOND
@@ -32,8 +33,13 @@ def suspect(subject: Subject, question: Question) -> Lines:
     if question.unknown and not named:
         return no_such(subject, question.unknown[0])
     if named:
-        answers = [_of_one(subject, unit) for unit in named[:2]]
-        return [*(lines[0] for lines in answers), *(line for lines in answers for line in lines[1:])]
+        answers = [_of_one(subject, unit, question) for unit in named[:2]]
+        neither = [_neither(subject, named)] if len(named) > 1 else []
+        return [
+            *filter(None, neither),
+            *(lines[0] for lines in answers),
+            *(line for lines in answers for line in lines[1:]),
+        ]
     diagnosis = subject.diagnosis
     if not diagnosis.nodes:
         lead = subject.leading
@@ -41,7 +47,7 @@ def suspect(subject: Subject, question: Question) -> Lines:
         sentences = [cited(f"{_NOT_ONE.get(diagnosis.scope, _NOT_ONE[Scope.UNKNOWN])}.", *([lead.id] if lead else []))]
         changed = argument_line(subject) if diagnosis.scope is Scope.JOB else ""
         return [*sentences, *([changed] if changed else []), *([cited(why)] if why else [])]
-    sentences = _of_one(subject, diagnosis.nodes[0].node)
+    sentences = _of_one(subject, diagnosis.nodes[0].node, question)
     sentences += [
         cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N2.other", "N.peers")
     ]
@@ -64,7 +70,9 @@ def others(subject: Subject, question: Question) -> Lines:
     ranks = sorted(rank for node in diagnosis.nodes for rank in node.ranks)
     own = f" ({wording.ranks(ranks)})" if ranks and not who.startswith("rank") else ""
     sentences = []
-    if diagnosis.scope is Scope.NODE and hit:
+    if diagnosis.scope is Scope.NODE and blamed and yes_or_no(question) and asks(question, "fine"):
+        sentences.append(cited(f"Yes, as far as the logs tell: only {who}{own} is suspected.", "N1"))
+    elif diagnosis.scope is Scope.NODE and hit:
         ids = [event.id for event in loud if set(event.nodes) & set(hit)][:3]
         of = f"{len(hit):,} of {wording.counted(total, 'node')} besides {who}{own}"
         yes = "Yes, but only as a consequence: " if yes_or_no(question) else ""
@@ -114,6 +122,8 @@ def drain(subject: Subject, question: Question) -> Lines:
         )
     sentences.append(cited("No other node is suspected." if len(diagnosis.nodes) == 1 else _alike(diagnosis.nodes[1:])))
     checks = [claim for claim in subject.claims.every if claim.id == "C1"]
+    if asks(question, "machines") and out[0] == first:
+        sentences[1:1] = device_of(subject, diagnosis.nodes[0])
     return [*sentences, *(cited(f"Check: {check.says}") for check in checks)]
 
 
@@ -136,30 +146,42 @@ def no_such(subject: Subject, name: str) -> list[str]:
     return [cited(f"This job has no {name}: {has}.")]
 
 
-def _of_one(subject: Subject, unit: str) -> list[str]:
+def _neither(subject: Subject, named: Sequence[str]) -> str:
+    """That none of those who are named is at fault; empty where one is suspected."""
+    diagnosis, lead = subject.diagnosis, subject.leading
+    if any(node.node in named for node in diagnosis.nodes):
+        return ""
+    return cited(f"Neither, as far as the logs tell: {lower(diagnosis.headline)}.", *([lead.id] if lead else []))
+
+
+def _of_one(subject: Subject, unit: str, question: Question) -> list[str]:
     diagnosis = subject.diagnosis
     place = next((at for at, node in enumerate(diagnosis.nodes) if node.node == unit), None)
     if place is not None:
-        return _suspected(subject, diagnosis.nodes[place], first=not place)
+        return _suspected(subject, diagnosis.nodes[place], question, first=not place)
     if unit.startswith("rank ") and int(unit[5:]) not in subject.parsed.table.ranks:
         known = wording.ranks(sorted({*subject.home, *subject.parsed.table.ranks}))
         return [cited(f"No log and no job.json names {unit}; known are {known or 'no ranks'}.")]
     peers = [event for event in diagnosis.events if unit in event.nodes and event.role is not Role.BENIGN]
-    first = f"the first suspect is {diagnosis.nodes[0].node}" if diagnosis.nodes else wording.SCOPE[diagnosis.scope]
-    beside = [why for why in diagnosis.why if unit in why]
-    says = (
-        f"{unit} is not the first suspect, but: {joined(*beside)}" if beside else f"{unit} is not suspected: {first}."
-    )
-    sentences = [cited(says, *(node.id for node in diagnosis.nodes[:1]))]
+    no = "Yes, as far as the logs tell: " if asks(question, "fine") else "No: "
+    no = no if _is_yes_no(question) else ""
+    lead = subject.leading
+    first = diagnosis.nodes[0] if diagnosis.scope is Scope.NODE and diagnosis.nodes else None
+    reason = f"the first suspect is {first.node}" if first else lower(diagnosis.headline)
+    ids = [first.id] if first else [lead.id] if lead else []
+    sentences = [
+        cited(f"{no}{unit} is not suspected: {reason}.", *ids),
+        *(cited(f"But {lower(why)}.") for why in diagnosis.why if unit in why),
+    ]
     for event in peers[:1]:
-        alone = len(event.nodes) == 1
-        share = "it alone logged" if alone else f"it is one of {len(event.nodes):,} nodes that logged"
-        lead = subject.leading
+        share = "it alone logged" if len(event.nodes) == 1 else f"it is one of {len(event.nodes):,} nodes that logged"
         late = _after(event, lead) if lead is not None else ""
-        sentences.insert(
-            0 if late and alone else 1,
-            cited(f"Of the evidence {share} {event.id}{late or f': {wording.role_of(event)}'}.", event.id),
-        )
+        role = f": {wording.role_of(event)}"
+        sentences.insert(1, cited(f"Of the evidence {share} {event.id}{late or role}.", event.id))
+        if not any(peer.is_trace for peer in peers) and any(peer.role is Role.PROPAGATED for peer in peers):
+            sentences[0] = cited(
+                wording.sentence(f"{no}what {unit} logged is a consequence: {lower(diagnosis.headline)}."), event.id
+            )
     found = job_lookup.of_node(subject.parsed, unit)
     return [*sentences, cited(found.says), *quoted(found, 1)]
 
@@ -176,16 +198,56 @@ def _after(event: EventEvidence, lead: EventEvidence) -> str:
     return f", {duration((event.first_time - lead.first_time) / SECOND)} after {lead.id}, so it did not begin it"
 
 
-def _suspected(subject: Subject, node: NodeEvidence, *, first: bool) -> list[str]:
+def _suspected(subject: Subject, node: NodeEvidence, question: Question, *, first: bool) -> list[str]:
     diagnosis = subject.diagnosis
     ranks = f" ({wording.ranks(node.ranks)})" if node.ranks and not node.node.startswith("rank") else ""
     place = "the first suspect" if first else f"suspected too, with less evidence than {diagnosis.nodes[0].node}"
     hint = "; the evidence is weak, a hint only" if diagnosis.confidence is Confidence.WEAK else ""
     because = joined(*map(wording.sentence, (node.reasons or (node.because,))[:3]))
-    sentences = [cited(f"{node.node}{ranks} is {place}{hint}. {because}", node.id, *node.events[:3])]
+    yes = _yes(subject, question) if first and _is_yes_no(question) else ""
+    sentences = [cited(f"{yes}{node.node}{ranks} is {place}{hint}. {because}", node.id, *node.events[:3])]
+    if asks(question, "machines"):
+        sentences += device_of(subject, node)
     names = (f"{node.id}.ended", f"{node.id}.behind", f"{node.id}.local")
     sentences += [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
     return sentences
+
+
+def _is_yes_no(question: Question) -> bool:
+    """Whether a yes or a no answers it; "can you tell why" wants more."""
+    return yes_or_no(question) and not question.says("why", "tell", "how")
+
+
+def _yes(subject: Subject, question: Question) -> str:
+    """Yes to the first suspect; not to its machine where what broke is no machine."""
+    step, sure = subject.diagnosis.next, subject.diagnosis.confidence is not Confidence.WEAK
+    if asks(question, "machines") and step is not None and step.kind in _NO_MACHINE:
+        return f"Not the machine, by what is logged: {step.cause or lower(subject.diagnosis.headline)}. "
+    if asks(question, "fine"):
+        return "No: " if sure else "Perhaps not: "
+    return "Yes: " if sure else "Perhaps: "
+
+
+def device_of(subject: Subject, node: NodeEvidence) -> list[str]:
+    """Which device of a node its evidence names: the bus address and the local rank; empty where it names none."""
+    events = [event for event in subject.diagnosis.events if node.node in event.nodes and event.role is not Role.BENIGN]
+    texts = [line.text for event in events for line in event.lines]
+    addresses = dict.fromkeys(match[1] for text in texts for match in _BUS.finditer(text))
+    ranks = sorted({rank for event in events if event.is_trace for rank in event.ranks})
+    local = dict.fromkeys(match[1] for text in texts for match in _LOCAL.finditer(text))
+    parts = [f"PCI {', '.join(addresses)}"] if addresses else []
+    parts += [f"local rank {', '.join(local)}"] if len(local) == 1 else []
+    parts += [wording.ranks(ranks)] if ranks and len(ranks) < len(node.ranks or ranks) + 1 else []
+    return (
+        [cited(f"The device on {node.node} by its own lines: {', '.join(parts)}.", *node.events[:1])] if parts else []
+    )
+
+
+_NO_MACHINE = ("code", "means")  # kinds of what broke (core/next/situation.py)
+_BUS = re.compile(
+    r"\b(?:PCI[:(]{0,2}|GPU )(0{0,8}:?[0-9a-f]{2,4}:[0-9a-f]{2}(?::[0-9a-f]{2})?(?:\.[0-9a-f])?)\b", re.IGNORECASE
+)
+_LOCAL = re.compile(r"\blocal_rank: ?([0-9]{1,3})\b")
 
 
 def _alike(suspects: Iterable[NodeEvidence]) -> str:

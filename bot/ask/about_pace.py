@@ -21,7 +21,9 @@ MOSTLY = 0.75  # share of slow ones from an onset on, by the same eye
 FEW = 5  # values whose mean stands for the end of a series
 _A_STEP = re.compile(  # the unit of a pace asks for it
     r"\b(?:s|ms|secs?|seconds|time|sekunden|it|steps|iters)\s?(?:/|per|pro|each)\s?"
-    r"(?:s|secs?|second|steps?|its?|iters?|iterations?|updates?|batch|schritt)\b|每(?:一)?(?:步|轮|个?迭代)",
+    r"(?:s|secs?|second|steps?|its?|iters?|iterations?|updates?|batch|schritt)\b|每(?:一)?(?:步|轮|个?迭代)"
+    r"|\b(?:how long|how many seconds|wie lange)\b.{0,20}\b(?:an?|one|each|per|every|ein\w?|jede\w?) "
+    r"(?:steps?|its?|iters?|iterations?|updates?|batch|schritt)\b",
     re.IGNORECASE,
 )
 

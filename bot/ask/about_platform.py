@@ -37,7 +37,7 @@ _ASKS_IMAGE = re.compile(
 )
 _ASKS_MACHINE = re.compile(
     r"\b(?:which|what|welche\w{0,2}) (?:\w{1,12} )?(?:machine|node|host|server|vm|instance|maschine|knoten)\b"
-    r".{0,40}\b(?:on|run\w{0,4}|placed|assigned|auf|lief)\b"
+    r".{0,40}\b(?:on|run\w{0,4}|placed|assigned|auf|lief|is|ist|was)\b"
 )
 _OF_IMAGE = re.compile(rb"\bimag(?:e|ing)|\bpull", re.IGNORECASE)
 # What a question is about, and the reasons and messages that tell of it; what comes after it when it went well

@@ -9,6 +9,7 @@ from importlib.resources import files as package_files
 from bot.ask.about_events import behind, piece_lines, said_in_evidence
 from bot.ask.about_exits import time_up
 from bot.ask.about_lines import find
+from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -19,6 +20,7 @@ from core.answer import job_lookup
 from core.answer.search import search, seek
 from core.history.job_attempts import attempts_of
 from core.model import EventEvidence, Role, Scope
+from core.naming import natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,33 @@ _YES = {
 _LIBRARIES = ("nccl", "gloo", "cuda")
 
 
+def spread(subject: Subject, question: Question) -> Lines | None:
+    """Whether one node or all had it: the trouble that is named, else what leads; None where that is not asked."""
+    if not asks(question, "spread"):
+        return None
+    topic = topic_of(question)
+    events = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN and event.nodes]
+    told = [event for event in events if topic is not None and topic.special and topic.in_text(_text(event))]
+    event = next(iter(told or [event for event in events if event is subject.leading]), None)
+    total = wording.node_total(subject.diagnosis.coverage)
+    if event is None or total < 2:
+        return None
+    nodes = sorted({node for item in told or [event] for node in item.nodes}, key=natural)
+    who = wording.names(nodes, 6, 60)
+    if len(nodes) == total:
+        says = f"All {total:,} nodes logged it"
+    else:
+        rest = total - len(nodes)
+        says = f"Only {who} logged it; the other {wording.counted(rest, 'node')} did not" if len(nodes) == 1 else ""
+        says = says or f"{len(nodes):,} of {total:,} nodes logged it: {who}"
+    server = " No log here is a server's own, so whether the server itself was down is not told."
+    lines = [cited(f"{says}.{server if question.says('server') else ''}", event.id)]
+    failed = cited(
+        f"The diagnosis: {lower(subject.diagnosis.headline)}.", *([subject.leading.id] if subject.leading else [])
+    )
+    return [*lines, cited(subject.sentence_of(event), event.id), failed]
+
+
 def count(subject: Subject, question: Question) -> Lines | None:
     """How often: of a piece of evidence, of what a topic or the words of the question name."""
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
@@ -123,13 +152,27 @@ def count(subject: Subject, question: Question) -> Lines | None:
     topic = topic_of(question)
     if topic is topics()["error"]:
         return _errors(subject, question)
-    if topic is None:
-        return _words(subject, question)
+    told = _counted(subject, question) if topic is not None and not topic.special else _words(subject, question)
+    if topic is None or (told and not topic.special):
+        return told
     found = _sought(subject, question, topic)
     sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]
     hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
     sentences = [cited(f"{event.id}: {subject.sentence_of(event)}", event.id) for event in hits[:2]] + sentences
     return [*sentences, *quoted(found, 2)]
+
+
+def _counted(subject: Subject, question: Question) -> Lines:
+    """How often the kind of message that holds most of a question was logged; empty where none holds enough of it."""
+    best, table = LineSearch(subject, question).best[:1], subject.parsed.table
+    if not best or best[0].share < LIKELY:
+        return []
+    event = int(table.event[best[0].row])
+    rows = table.rows_of([event])[event]
+    return [
+        cited(f"{wording.times(len(rows)).capitalize()}, {job_lookup.span(table, rows)}: lines of the kind that fits."),
+        *quoted(job_lookup.found_rows(subject.parsed, "", rows.tolist()[:1]), 1),
+    ]
 
 
 def topic_of(question: Question) -> Topic | None:

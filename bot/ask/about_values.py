@@ -52,7 +52,7 @@ def told_values(
         enough: share of the weight of the question's words that a name must hold.
     """
     subject, question = picker.subject, picker.question
-    if question.quoted or question.ids or {*intents} & {"own_code", "ticket"} or not _wants_value(question):
+    if question.quoted or question.ids or "own_code" in intents or not _wants_value(question):
         return []
     wants_other = bool(intents) and (intents[0] in _ELSEWHERE or (intents[0] == "lost" and not _of_saving(question)))
     elsewhere = sure and wants_other

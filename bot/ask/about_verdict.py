@@ -5,6 +5,7 @@ from bot.ask.facts_errors import place_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, raw
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import yes_or_no
 from bot.note.by_code import category_of
 from bot.note.claim import ClaimUse
 from bot.note.note import Category
@@ -76,13 +77,14 @@ def sure(subject: Subject, _question: Question) -> Lines:
     return sentences
 
 
-def blame(subject: Subject, _question: Question) -> Lines:
+def blame(subject: Subject, question: Question) -> Lines:
     """Code, hardware, network, storage, or nobody knows."""
     diagnosis = subject.diagnosis
     lead = subject.leading
     ids = [lead.id] if lead else []
     if diagnosis.scope is Scope.NONE:
-        return [cited(f"Neither: {lower(diagnosis.headline)}.", *ids)]
+        no = "No" if yes_or_no(question) else "Neither"
+        return [cited(f"{no}: {lower(diagnosis.headline)}.", *ids)]
     step = diagnosis.next
     kind, cause = (step.kind, step.cause) if step else ("unknown", "")
     side = _SIDE.get(kind, "")

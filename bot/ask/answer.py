@@ -22,7 +22,7 @@ from bot.ask.classify import LEAST, SURE, IntentGuess, learnt
 from bot.ask.complete_answer import completed, from_facts
 from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
-from bot.ask.honest import is_denial, nearest, without_denial
+from bot.ask.honest import held_whole, is_denial, nearest, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -32,7 +32,7 @@ from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same
 from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
-from bot.ask.wanted_value import asks, asks_if_cause, yes_or_no
+from bot.ask.wanted_value import Wanted, asks, asks_if_cause, wanted, yes_or_no
 from bot.chat.model import ChatModel, Usage
 
 _NOTHING = Usage()
@@ -49,15 +49,26 @@ UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom log
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
-    "ticket": "ticket", "own_code": "own_code", "slow_since": "numbers",
+    "own_code": "own_code", "in_what": "stacks", "slow_since": "numbers",
     "how_slow": "numbers", "alive": "hung", "any_other": "others",
-    "bad_one": "suspect", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
+    "bad_one": "suspect", "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost",
+    "source": "last",
 }  # fmt: skip
-_ANSWERED = ("by_whom", "ticket", "own_code")  # ways that are answered even where the thing itself is not logged
+_ANSWERED = ("by_whom", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
-_OF_ANYBODY = ("last", "setup", "reached", "presence", "find")  # that any question with a node's name looks like
+_OF_ANYBODY = (
+    "last",
+    "setup",
+    "reached",
+    "presence",
+    "find",
+    "suspect",
+    "fate",
+    "explain",
+)  # that any question with a node's name looks like
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
+_ADVICE = ("restart", "next", "drain")  # intents that no reader of values may answer
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
 
 
@@ -107,7 +118,7 @@ def ask(
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
     parts = [
         AnsweredPart(told, (FACTS,)) if told else _part(part, subject, clause_of(part, read))
-        for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked)))
+        for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked, subject)))
     ]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
@@ -134,22 +145,25 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
         there, question = other
         part = _part(question, there, None)
         return replace(part, lines=[f"{there.parsed.job.id}: {part.lines[0]}", *part.lines[1:]])
-    name, lines = direct(subject, asked)
+    guesses = max((learnt().guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
+    advised = guesses[0].intent in _ADVICE and guesses[0].margin >= SURE
+    name, lines = ("", ()) if advised else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
     if lines:
         return AnsweredPart(lines, (name,))
     if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
         refusal := refused(subject, asked)
     ):
+        if not refusal.answered and (told := held_whole(subject, asked)):
+            return AnsweredPart([*told, *refusal.lines], (UNLOGGED,))
         beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
         says, *shown = refusal.lines
         offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
         return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
-    guesses = max((learnt().guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
         kept = without_denial(subject, asked, lines, intents)
         return AnsweredPart(kept, intents, kept is not lines or not _is_denied(lines, intents))
-    top = guesses[0].intent if guesses[0].margin >= SURE else ""
+    top = guesses[0].intent if guesses[0].margin >= LEAST else ""  # nothing is known that a question would ask for
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
     return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
 
@@ -178,7 +192,7 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
     """Lines and intents, without a model: the diagnosis first, then evidence and lines by the question's own words."""
     sentences: list[str] = []
     intents: list[str] = []
-    way = _of_way(asked)
+    way = _of_way(asked, subject)
     for intent in chain([way] if way else [], _wanted(asked, guesses)):
         if intent in intents or (intent == "lost" and asks(asked, "damaged")):  # which one is damaged an error tells
             continue
@@ -211,7 +225,9 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
 def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
     """The intents that are answered, by the question's words and by what it was taken for."""
     whole = _of_named(asked, guesses[0].intent) if guesses[0].margin >= SURE else ""
-    if (asked.nodes or asked.ranks) and asked.says(*_ACCUSES) and guesses[0].intent in _OF_ANYBODY:
+    accuses = asked.says(*_ACCUSES) or asks(asked, "why_complains")
+    unsure = guesses[0].margin < LEAST or guesses[0].intent in _OF_ANYBODY
+    if (asked.nodes or asked.ranks) and unsure and accuses:
         yield "suspect"
     if guesses[0].intent in _OF_WORDS and _EITHER.search(asked.plain):
         yield "blame"
@@ -223,7 +239,7 @@ def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
         yield "stacks"
 
 
-def _of_way(asked: Question) -> str:
+def _of_way(asked: Question, subject: Subject) -> str:
     """The intent that a question has by the way it asks, whatever it is about; empty where it has none."""
     if asks_if_cause(asked):
         return "harmless"
@@ -232,7 +248,8 @@ def _of_way(asked: Question) -> str:
     named = topic_of(asked)
     if named is not None and named.special and asks(asked, "exists"):
         return "presence"
-    ways = (way for way in _BY_WAY if way != "any_other" or named is None or not named.special)
+    known = named is not None and named.special and any(map(named.in_text, map(str, subject.diagnosis.events)))
+    ways = (way for way in _BY_WAY if way != "any_other" or not known)
     return next((_BY_WAY[way] for way in ways if asks(asked, way)), "")
 
 
@@ -267,9 +284,10 @@ def _meant(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[IntentGu
     likely = [guess for guess in guesses[:_TWO] if guess.margin >= LEAST]
     if len(likely) == _TWO and likely[0].margin - likely[1].margin > NEAR:
         likely = likely[:1]
+    counts = Wanted.HOW_MANY in wanted(asked)  # "how many are missing" asks of the job, not of the diagnosis
     for guess in sure or likely or _by_names(asked):
         intent = _of_named(asked, guess.intent)
-        if intent in ANSWERS:
+        if intent in ANSWERS and not (counts and intent == "missing"):
             yield IntentGuess(intent, guess.margin)
 
 

@@ -26,7 +26,7 @@ def asked_parts(
         read: reads a part as a question of its own.
         one: the way of asking shows that it is one question, not a list of values.
     """
-    whole = asks(asked, "ended_order")  # "who first and who then" is one question
+    whole = asks(asked, "order")  # "which node died first and which then" is one question
     parts = [] if whole else parts_of(asked, read)
     if parts:
         return [(_of_rest(part, asked, subject), ()) for part in parts]

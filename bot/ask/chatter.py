@@ -18,11 +18,16 @@ _SAYS = re.compile(
     r"hmm+|huh|ah|oh|u+gh+|a+rgh+|damn|dammit|meh|ouch|oops|sigh|yikes|fyi|np|ack|\+1|"
     r"i(?:['\u2019](?:ll|m|ve|d))?|we(?:['\u2019](?:ll|re|ve))?|let me|let us|"
     r"let['\u2019]s|please|ping me|assigning|ticket|danke|alles klar|super|prima|passt|ich|wir|mach ich|schau|"
-    r"谢谢|好的|收到|我来|嗯|辛苦)(?![\w'\u2019])",
+    r"moin|servus|hallo|guten (?:morgen|tag|abend)|bis morgen|谢谢|好的|收到|我来|嗯|辛苦)(?![\w'\u2019])",
     re.IGNORECASE,
 )
 
 
+# "Anna, can you take this one?": a person is asked to do something, which no answer about a job does
+_TO_SOMEBODY = re.compile(
+    r"@?[A-Z][a-z]{1,20}[,:]? (?:can|could|would|will|kannst|könntest) (?:you|du) (?:please |bitte )?"
+    r"(?:take|have a look|look at|check on|own|handle|pick|drain|restart|page|call|übernehmen|mal)\b"
+)
 _WHO_ARE_YOU = re.compile(
     r"\b(?:who|what) are you\b|\bare you (?:\w{1,12} ){0,2}(?:bot|robot|human|person|ai|llm|machine)\b"
     r"|\bwer bist du\b|\bbist du .{0,12}(?:bot|mensch)\b|你是谁",
@@ -47,6 +52,8 @@ def is_chatter(text: str, bot: str = "") -> bool:
         return True
     words = " ".join(_EMOJI.sub(" ", _MENTION.sub(" ", text)).split())
     if not any(letter.isalnum() or letter in "?\uff1f" for letter in words):
+        return True
+    if _TO_SOMEBODY.match(words):
         return True
     opens = _SAYS.match(words.lstrip("¡!.,;:- "))
     if opens is None:

@@ -8,7 +8,7 @@ from bot.ask.about_values import told_values
 from bot.ask.arguments import apart_line
 from bot.ask.durations import lengths, remaining
 from bot.ask.fact import Fact
-from bot.ask.fact_picker import Picker
+from bot.ask.fact_picker import ENOUGH, Picker, terms_of_all
 from bot.ask.facts_errors import named_in
 from bot.ask.facts_settings import facts_of_optimizer
 from bot.ask.first_sentence import lacking, put_right
@@ -28,11 +28,12 @@ BESIDE = 2  # facts that stand beside an answer
 FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
-_HAVE_STANCE = ("harmless", "restart", "drain", "sure", "clocks")
+_HAVE_STANCE = ("suspect", "hung", "lost", "harmless", "restart", "drain", "sure", "clocks")
 _WHOLE = (  # need nothing beside
-    "ticket", "own_code", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
+    "own_code", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
 )  # fmt: skip
 _GENERIC = ("setup", "find", "presence", "count", "last", "numbers", "explain", "reached")  # by names and words alone
+_SAYS_FIRST = ("suspect", "blame", "others", "restart", "drain", "next", "verdict", "lost", "hung", "order", "approved")
 _TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
 
@@ -74,7 +75,14 @@ def completed(
     ]
     lines = put_right(picker, list(dict.fromkeys([*first, *sentences[1:]])), intents)
     if not (stands or paced) and asked_code(question) is None and not whole:
-        lines = with_better(LineSearch(subject, question), lines, first=generic and not (sure and yes_or_no(question)))
+        # a sentence of the diagnosis and a value by its name stand before lines that only hold words of the question
+        first_too = (
+            generic
+            and not _holds_most(picker, lead)
+            and intents[0] not in _SAYS_FIRST
+            and not (sure and yes_or_no(question))
+        )
+        lines = with_better(LineSearch(subject, question), lines, first=first_too)
     lines = lines[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
         lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]
@@ -87,6 +95,7 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
     if asked_code(question) is not None or "exit" in question.plain.split():  # which the launchers' reports tell
         return []
     compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
+    compared = compared and not {*intents[:1]} & {"others", "suspect"}
     if compared and (beside := slower(picker)):
         return list(beside)
     long = Wanted.HOW_LONG in wanted(question)
@@ -95,9 +104,15 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
     if asks(question, "how_slow"):  # which the pace tells
         return []
     values = list(told_values(picker, intents, first_sentence, sure=sure))
-    if long and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
+    hung = list(intents[:1]) == ["hung"]  # which tells by itself how long it was
+    if long and not hung and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
         return list(took)
     return values
+
+
+def _holds_most(picker: Picker, lines: Sequence[str]) -> bool:
+    """Whether lines hold most of what a question names."""
+    return bool(lines) and picker.share(picker.words, terms_of_all(lines)) >= ENOUGH
 
 
 def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:

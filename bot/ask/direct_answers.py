@@ -11,8 +11,7 @@ from bot.ask.about_devices import devices
 from bot.ask.about_memory import memory
 from bot.ask.about_platform import platform
 from bot.ask.about_relation import trouble
-from bot.ask.about_spread import earlier, of_node, order_of_ends, spread
-from bot.ask.durations import estimate
+from bot.ask.about_topics import spread
 from bot.ask.exact_settings import exact_settings
 from bot.ask.intents import Answer
 from bot.ask.question import Question
@@ -22,15 +21,11 @@ from bot.ask.subject import Subject
 READERS: Mapping[str, Answer] = {
     "codes": codes,
     "devices": devices,
-    "estimate": estimate,
     "saved": saved,
-    "earlier": earlier,
     "trouble": trouble,
     "platform": platform,
     "memory": memory,
     "spread": spread,
-    "order_of_ends": order_of_ends,
-    "trouble_of": of_node,
     "exact_settings": exact_settings,
 }
 

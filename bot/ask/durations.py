@@ -15,6 +15,7 @@ from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text.wording import SECOND
 from core.answer.job_lookup import by_time, found_rows
+from core.answer.search import seek
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 
@@ -51,7 +52,9 @@ def remaining(subject: Subject) -> str:
     """How long the iterations that were left would have taken, and all of them; empty where no pace is known."""
     last, total, each = subject.parsed.iterations.last, subject.parsed.iterations.total, _each(subject)
     if last is None or total is None or not 0 < last < total or not each:
-        return ""
+        told = seek(subject.parsed, [_REMAINING], "a time that remains", latest=True)
+        match = _REMAINING.search(told.lines[0].text.encode()) if told.lines else None
+        return cited(f"By its own last count “{match[0].decode(errors='replace').strip()}”.") if match else ""
     left = total - last
     says = (
         f"At its pace until the end, {duration(each)} an iteration with all pauses, the {left:,} iterations that were "
@@ -60,22 +63,6 @@ def remaining(subject: Subject) -> str:
         f"left of {total:,} would have taken about {duration(each * left)}, all of them about {duration(each * total)}"
     )
     return cited(f"{says}; starting up comes on top.")
-
-
-def estimate(subject: Subject, question: Question) -> Lines | None:
-    """How long a number of iterations would take; None where none is asked for or no pace is known."""
-    match = _SO_MANY.search(question.text)
-    if match is None or not _HOW_LONG.search(f"{question.text.casefold()}\n{question.plain}"):
-        return None
-    number, each = int(match[1].replace(",", "")), _each(subject)
-    last = subject.parsed.iterations.last
-    if not each or (last is not None and number <= last):  # of those that were done the clocks tell
-        return None
-    says = f"About {duration(each * number)} for {number:,} iterations, at its {duration(each)} each with all pauses"
-    return [
-        cited(f"{says}; starting up and a margin come on top."),
-        cited("The logs do not tell what the scheduler allows."),
-    ]
 
 
 def _each(subject: Subject) -> float:
@@ -89,11 +76,9 @@ def _each(subject: Subject) -> float:
     return spent / done if done > 0 and spent > 0 else 0.0
 
 
-_SO_MANY = re.compile(
-    r"\b([0-9][0-9,]{1,10})\s?(?:its?|iters?|iterations?|steps?|updates?|rounds?|schritte)\b", re.IGNORECASE
-)
-_HOW_LONG = re.compile(
-    r"\bhow long\b|\bwall ?time\b|\bhow much time\b|\btime limit\b|\bwould .{0,40}take\b|wie lange|多久|多长时间"
+# As litgpt ("remaining time: 0 days, 2:25:42"), Keras ("ETA: 04:04") and fastai-like loops print it
+_REMAINING = re.compile(
+    rb"\b(?:remaining(?: time)?|time (?:left|remaining)|eta)[:=] {0,3}[0-9][0-9a-z:., ]{1,30}", re.IGNORECASE
 )
 
 

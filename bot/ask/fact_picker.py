@@ -35,7 +35,7 @@ UNKNOWN = 0.4  # of its weight that a word keeps which stands nowhere: a paraphr
 LINES_LESS = 0.03  # less for a line than for a fact: facts are sentences
 _IDENTIFIER = re.compile(r"[\w./:+-]{0,60}[0-9_/.:][\w./:+-]{0,60}", re.ASCII)  # names that plain English words lose
 _AMOUNT = re.compile(r"[0-9]{1,12}|[0-9.,]{1,12}[a-z%]{1,3}")  # "22", "25000ms": an amount names nothing by itself
-_KINDS = {EVENT, JOB, NODE, NUMBER, THING, "path"}
+_KINDS = {stem_of(kind) for kind in (EVENT, JOB, NODE, NUMBER, THING, "path")}
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,7 +63,7 @@ def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
         chosen = [item for kind in kinds for item in _values_under(picker.subject, picker.question, kind, name)]
         chosen.sort(key=lambda item: (int(picker.subject.parsed.table.time[item.row]), item.row))
         same_all = varies and len({item.named.value for item in chosen}) < 2  # which has no highest and no course
-        if same_all and place + 1 < len(names) and names[place + 1][0] >= enough:
+        if same_all and place + 1 < len(names) and names[place + 1][0] >= max(enough, score - NARROW / 2):
             continue
         if chosen:
             alike = [other for near, kind, other in names if kind == event and near == score and other != name]
@@ -163,11 +163,11 @@ def is_length(named: NamedValue) -> bool:
 
 
 def _first_texts(subject: Subject, events: Sequence[int]) -> dict[int, str]:
-    """What the first line of each kind of message says; its template lacks the values."""
+    """What the first and the last line of each kind of message say; a progress bar tells no loss in its first one."""
     table = subject.parsed.table
-    first = {event: int(rows[0]) for event, rows in table.rows_of(list(events)).items() if len(rows)}
-    texts = read_rows(subject.parsed.files, table, np.array(sorted(first.values()), np.intp))
-    return {event: texts[row] for event, row in first.items() if row in texts}
+    ends = {event: (int(rows[0]), int(rows[-1])) for event, rows in table.rows_of(list(events)).items() if len(rows)}
+    texts = read_rows(subject.parsed.files, table, np.unique([row for pair in ends.values() for row in pair]))
+    return {event: "\n".join(texts[row] for row in dict.fromkeys(pair) if row in texts) for event, pair in ends.items()}
 
 
 def _fit(question: Question, named: NamedValue) -> float:

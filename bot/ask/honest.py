@@ -16,6 +16,7 @@ from bot.ask.unknown import NOT_KNOWN, with_offers
 # Shares of the weight of a question's words (bot/ask/line_search.py)
 ENOUGH = 0.6  # that a line must hold to come before an answer by names and words alone
 LEAST = 0.4  # that a line must hold to be shown as the nearest one, which is no answer
+WHOLE = 0.8  # that a line must hold to be shown before the refusal of what is seldom logged
 FAR = 0.25  # that it must hold more than each of the first two lines of the answer
 SHOWN = 2  # lines that stand before an answer
 _DENIES = re.compile(
@@ -25,7 +26,10 @@ _DENIES = re.compile(
 # Said only after a search that is whole: of every way in which lines name who ended a job (bot/ask/about_events.py)
 _WHOLE_SEARCH = "No log tells by whom"
 # Intents about other things than lines: dumps, other jobs, the fault library, the diagnosis itself
-_WHOLE = ("stacks", "jobs", "compare", "before", "approved", "read", "missing", "changed", "sure", "next")
+_WHOLE = (
+    "stacks", "jobs", "compare", "before", "approved", "read", "missing", "changed", "sure", "next", "verdict", "blame",
+    "suspect", "drain", "restart", "others",
+)  # fmt: skip
 _NEAREST = f"{NOT_KNOWN} for certain. These lines hold most of what the question names; below is what I can tell:"
 _SAID_SO = "What I looked for by its usual words I did not find, but these lines hold most of what the question names:"
 
@@ -60,6 +64,12 @@ def without_denial(subject: Subject, question: Question, lines: Lines, intents: 
         return lines
     rest = [line for line in lines[1:] if not is_denial(line)]
     return [cited(_SAID_SO), *search.shown(SHOWN), *rest][:MAX_ANSWER_LINES]
+
+
+def held_whole(subject: Subject, question: Question) -> Lines:
+    """The lines that hold nearly all that a question names, which no refusal may hide; none where no line does."""
+    search = LineSearch(subject, question)
+    return [] if search.lacks_a_word or not search.best or search.best[0].share < WHOLE else search.shown(SHOWN)
 
 
 def nearest(subject: Subject, question: Question) -> Lines:

@@ -2,6 +2,7 @@
 
 import re
 
+from bot.ask.about_topics import topic_of
 from bot.ask.fact_picker import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import cited, lower
@@ -47,7 +48,9 @@ def stance(subject: Subject, question: Question) -> str:  # noqa: PLR0911 a kind
     held = {word for word in proposed if any(term in known for term in (word, *same(word)))}
     if not proposed:
         return ""
-    if picker.weight(held) >= SAME * picker.weight(proposed):
+    topic = topic_of(question)
+    named_so = topic is not None and topic.special and topic.asked.search(diagnosis.headline.casefold()) is not None
+    if named_so or picker.weight(held) >= SAME * picker.weight(proposed):
         sure = "Yes" if diagnosis.confidence is Confidence.ESTABLISHED else "Likely yes"
         return cited(f"{sure}: {lower(diagnosis.headline)}.", *ids)
     sure = "No" if diagnosis.confidence is Confidence.ESTABLISHED else "Nothing in the logs says so"

@@ -14,7 +14,6 @@ from bot.ask import (
     about_nodes,
     about_relation,
     about_steps,
-    about_ticket,
     about_verdict,
 )
 from bot.ask.about_numbers import numbers
@@ -67,5 +66,5 @@ ANSWERS: Mapping[str, tuple[str, Answer]] = {
     "find": ("lines that hold some words", about_lines.find),
 }
 # What is known by the way of asking alone (words.toml, [ways]), which no labelled question teaches
-BY_WAY: Mapping[str, Answer] = {"own_code": about_code.own_code, "ticket": about_ticket.ticket}
+BY_WAY: Mapping[str, Answer] = {"own_code": about_code.own_code}
 HELP, CHATTER, ELSEWHERE = "help", "chatter", "elsewhere"  # what questions.toml knows besides

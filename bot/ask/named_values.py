@@ -19,7 +19,7 @@ _NUMBER = (
 _VALUE = re.compile(
     rf"""(?P<assigned>(?<=[=])(?:"[^"\n]{{1,120}}"|'[^'\n]{{1,120}}'|\([^()\n]{{1,80}}\)|\[[^\[\]\n]{{1,120}}\]|[^\s,;|}}\])(]{{1,120}}+(?!\()))
     |(?P<quoted>(?<=[:=({{\[ ])(?:"[^"\n]{{1,120}}"|'[^'\n]{{1,120}}')(?!\s{{0,2}}(?::|(?:reached|is|was|improved)\b)))
-    |(?P<listed>(?<=[ :=])(?:\((?=[0-9'"])[^()\n]{{1,80}}\)|\[(?=[0-9'"])[^\[\]\n]{{1,120}}\]))
+    |(?P<listed>(?<=[ :=])(?:\((?=[0-9'"])[^()\n]{{1,80}}\)|\[(?=[0-9'"])[^\[\]\n=]{{1,120}}\]))
     |(?P<address>(?<![\w.])[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}(?::[0-9]{{1,5}})?(?![\w.]{{0,9}}[0-9]))
     |(?P<path>\b[a-z][a-z0-9]{{1,8}}://[\w./=@:-]{{1,200}}|(?<![\w/.])/[\w.@\[\]-]{{1,80}}(?:/[\w.=@\[\]-]{{1,80}}){{1,14}}|(?<![\w/.-])[\w-]{{1,60}}\.(?:npy|npz|pt|pth|bin|jsonl?|csv|parquet|tar|safetensors|ckpt|h5|ya?ml|arrow|idx|txt)\b)
     |(?P<version>(?<![\w.-])v?[0-9]{{1,4}}\.[0-9]{{1,4}}\.[0-9][\w.+-]{{0,30}})
@@ -33,6 +33,7 @@ _WORD = re.compile(r"[A-Za-z][\w+./-]{0,60}")
 _AFTER = re.compile(r" ([a-z][\w-]{2,40}(?: (?!=)[a-z][\w-]{2,30}){0,2})(?![\w-]{0,40}[=:(]| {1,4}[-+0-9])")
 _DATA = re.compile(r"\.(?:npy|npz|bin|jsonl?|csv|parquet|tar|arrow|idx|txt|h5)$")
 _FLAG = re.compile(r" --([a-z][\w-]{1,60})[ =](?=[^-\s])")
+_OF_UNIT = re.compile(r"\b([A-Za-z]\w{2,40})\(([A-Za-z%/]{1,8})\)=")  # "Timeout(ms)=600000", as torch prints it
 _ASIDE = re.compile(r"\([^()]{0,40}[, ][^()]{0,40}\)?")  # "(tensor, pipeline)", which tells nothing of the name's end
 _LEVELS = ("DEBUG", "INFO", "WARNING", "WARN", "ERROR", "D", "I", "W", "E")
 # "evaluation after step 100: 0.334": the step is not what has the value
@@ -66,7 +67,7 @@ class NamedValue:
 def values_in(text: str) -> Iterator[NamedValue]:
     """The values of a line in their order; clocks are none."""
     text = _CLOCK.sub(lambda clock: " " * len(clock[0]), text[:MAX_TEXT])
-    text = _FLAG.sub(r" \1=", text)
+    text = _FLAG.sub(r" \1=", _OF_UNIT.sub(r"\1_\2=", text))
     behind, key = 0, ""
     for match in _VALUE.finditer(text):
         if match.lastgroup in ("number", "listed") and text[match.end() : match.end() + 2] == ": ":

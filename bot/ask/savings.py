@@ -26,6 +26,8 @@ _SAVED = re.compile(
     rb"(?:checkpoint|ckpt|weights|model|shard|snapshot|global_?step)"
     rb"|\b(?:checkpoint|ckpt|weights|state|shard|snapshot)\b[^\n]{0,80}"
     rb"\b(?:uploaded|exported|persisted|flushed|synced|written|saved)\b"
+    rb"|\b(?:checkpoint|ckpt)[:_. -](?:end|ok)\b"
+    rb"|\bcheckpoint save : rank : [0-9]{1,7} : iteration : [0-9]"  # NeMo, nemo/utils/callbacks/dist_ckpt_io.py
     rb"|\bsave_(?:done|end|ok|complete)|\bsaved\b[^\n]{0,80}\.(?:npy|npz|pth|bin|safetensors|msgpack|h5)\b"
     rb"|\bsaved(?: [\w.]{1,20}=| in [0-9]| [0-9]{1,9}\b|[ .!]{0,3}$)"
     rb"|\b(?:checkpoint|ckpt) (?:at|@) (?:it|iter|iteration|step|round|epoch) ?[0-9]"
@@ -40,7 +42,8 @@ _WHAT = re.compile(rb"checkpoint|ckpt|model|state|step|\.pt|weights|shard|snapsh
 _WORDS = (
     *(b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done", b"finished", b".pth.tar"),
     *(b"uploaded", b"exported", b"persisted", b"flushed", b"synced", b"pushed", b"snapshot"),
-    *(b"created", b"committed", b"restart"),
+    *(b"created", b"committed", b"restart", b"save : rank"),
+    *(b"ckpt:", b"ckpt_", b"ckpt-", b"ckpt.", b"ckpt ", b"checkpoint:", b"checkpoint_", b"checkpoint-"),
     *(b"save_", b"checkpoint at", b"checkpoint @", b"ckpt at", b"ckpt @"),
 )
 BEGUN = re.compile(

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+import numpy as np
+
 from bot.ask.terms import terms_of
 from bot.note.claim import Claims
 from bot.note.claim_source import ClaimSource
 from bot.note.claims import claims_of
 from bot.text.known_fault import KnownFault
+from core.events.row_text import read_rows
 from core.job import Manifest
 from core.model import Diagnosis, EventEvidence, Evidence, Role
 from core.parsed import Parsed
@@ -71,8 +74,13 @@ class Subject:
 
     @cached_property
     def messages(self) -> list[frozenset[str]]:
-        """The terms of each kind of message."""
-        return [terms_of(template.sample) for template in self.parsed.table.templates[:MAX_MESSAGES]]
+        """The terms of each kind of message, by its first line and its last: a progress bar begins without its loss."""
+        table = self.parsed.table
+        kinds = table.templates[:MAX_MESSAGES]
+        last = {event: int(rows[-1]) for event, rows in table.rows_of(range(len(kinds))).items() if len(rows)}
+        texts = read_rows(self.parsed.files, table, np.unique(np.array(list(last.values()), np.intp)))
+        ends = [texts.get(last.get(event, -1), "") for event in range(len(kinds))]
+        return [terms_of(kind.sample) | terms_of(end) for kind, end in zip(kinds, ends, strict=True)]
 
     @property
     def leading(self) -> EventEvidence | None:

@@ -25,7 +25,9 @@ class Wanted(StrEnum):
 
 
 _ASKS = {
-    Wanted.HOW_LONG: re.compile(r"\bhow long\b|\bhow much time\b|\bhow many (?:seconds|minutes|hours)\b"),
+    Wanted.HOW_LONG: re.compile(
+        r"\bhow long\b|\bhow much (?:longer|(?:more )?time)\b|\bhow many (?:seconds|minutes|hours)\b"
+    ),
     Wanted.WHEN: re.compile(
         r"\bwhen (?:did|was|were|has|had|is|does|exactly)\b|\bwhat time\b|\bsince when\b|\bwhen$|\band when\b"
     ),

@@ -155,13 +155,6 @@ def test_values_at_several_steps_and_step_by_step() -> None:
     assert "8.9 (step 1), 8.8 (step 2), 8.7 (step 3)" in ask("loss per step", subject).lines[0]
 
 
-def test_an_estimate_follows_the_pace() -> None:
-    """A second a step, so a thousand take a thousand seconds."""
-    assert told("how long would 1000 steps take?", subject_of({"train.log": steps(20)}))[1].startswith(
-        "About 16 min 40 s for 1,000 iterations"
-    )
-
-
 def test_exit_codes_of_launchers_are_read() -> None:
     """As srun tells them, by node and tasks."""
     line = "srun: error: n07: task 3: Exited with exit code 7\n"

@@ -123,13 +123,3 @@ def test_without_a_traceback_no_line_of_code_is_told() -> None:
     """A refusal that says why."""
     subject = subject_of({"gpu01/rank_0.log": "2026-11-20T10:00:01Z CUDA error: out of memory\n"})
     assert ask("which line of our code failed?", subject).lines[0].startswith("The logs do not tell a line of code")
-
-
-def test_a_ticket_can_be_pasted() -> None:
-    """Job, what failed, since when, a line, what is asked; whether there is a ticket is another question."""
-    subject = subject_of({"gpu01/rank_0.log": "2026-11-20T10:00:01Z step 1 loss 2.0\n" + TRACE})
-    lines = ask("what do i write in the ticket to support?", subject).lines
-    assert lines[0].startswith("Job ")
-    assert any("ValueError: unsupported operand" in line for line in lines)
-    assert lines[-1].startswith("Please: ")
-    assert ask("is there already a ticket for this?", subject).lines[0].startswith("I cannot tell: I looked for ")
