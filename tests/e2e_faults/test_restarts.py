@@ -5,8 +5,6 @@ import signal
 import subprocess
 from collections import Counter
 
-import pytest
-
 from benchmarks.support.stage import FINISHED, WHOLE, Stage, assert_said_once, eventually
 from bot.state.state import open_state
 
@@ -90,21 +88,6 @@ def test_two_bots_on_one_state(stage: Stage) -> None:
     assert [len(stage.starts(job)) for job in jobs] == [1] * 6
     assert_said_once(stage, *jobs[1:])
     assert sum("which node?" in kind for kind in stage.thread(jobs[0]).elements()) == 1
-
-
-@pytest.mark.slow
-def test_one_of_two_bots_dies(stage: Stage) -> None:
-    """What a replica held when it died, the other takes over when the lease ends."""
-    job = stage.job("gate-1")
-    with stage.other_bot() as first:
-        stage.alice.command(f"/diagnose {job}")
-        stage.wait_for_words(job, "dgx-a03")
-        with stage.other_bot():
-            kill(first)
-            stage.let_go(job)
-            stage.wait_told(job)
-    assert len(stage.starts(job)) == 2
-    assert_said_once(stage, job)
 
 
 def test_bot_is_told_to_end(stage: Stage) -> None:
