@@ -4,6 +4,7 @@ import getpass
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from bot.commandline.library.terminal import changes, hits, numbers, page, table
@@ -173,18 +174,7 @@ def stats(*, json: bool) -> int:
     """What the library holds."""
     with open_fault_library(load_settings()) as library:
         counts = library.stats()
-    fields = {
-        "by_status": dict(counts.by_status),
-        "by_origin": dict(counts.by_origin),
-        "sightings": counts.sightings,
-        "steps": counts.steps,
-        "vectors_by_model": dict(counts.vectors_by_model),
-        "index": counts.index,
-        "index_state": counts.index_state,
-        "bytes": counts.bytes,
-        "writable": counts.writable,
-    }
-    return say(as_json(fields) if json else numbers(counts))
+    return say(as_json(asdict(counts)) if json else numbers(counts))
 
 
 def _take(library: Library, entry: Entry, *, approve: bool, who: str) -> str:
