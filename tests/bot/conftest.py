@@ -12,6 +12,14 @@ from bot.state.state import State, open_state
 Run = Callable[..., tuple[int, str, str]]
 
 
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is on loopback is asked directly."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[State]:
     opened = open_state(tmp_path / "state.db")

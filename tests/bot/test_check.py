@@ -31,8 +31,6 @@ def check(firstfault: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, libr
     """Run it with these settings: exit code, and the line of each part by its name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FIRSTFAULT_LIBRARY", library)
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
 
     def run(*words: str, **settings: str) -> tuple[int, dict[str, str]]:
         for name, value in settings.items():

@@ -4,7 +4,6 @@ import getpass
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from bot.commandline.library.terminal import changes, hits, numbers, page, table
@@ -174,7 +173,18 @@ def stats(*, json: bool) -> int:
     """What the library holds."""
     with open_fault_library(load_settings()) as library:
         counts = library.stats()
-    return say(as_json(asdict(counts)) if json else numbers(counts))
+    fields = {
+        "by_status": dict(counts.by_status),
+        "by_origin": dict(counts.by_origin),
+        "sightings": counts.sightings,
+        "steps": counts.steps,
+        "vectors_by_model": dict(counts.vectors_by_model),
+        "index": counts.index,
+        "index_state": counts.index_state,
+        "bytes": counts.bytes,
+        "writable": counts.writable,
+    }
+    return say(as_json(fields) if json else numbers(counts))
 
 
 def _take(library: Library, entry: Entry, *, approve: bool, who: str) -> str:
