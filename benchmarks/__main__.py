@@ -4,7 +4,6 @@
     python -m benchmarks watching speed     only these
 
     quality    half a minute    benchmarks/results/repository.md: what is found on the labelled jobs of this repository
-    quality.weights   two minutes   benchmarks/results/quality.md: weights of the channels that are fitted, beside ours
     quality.questions two minutes   benchmarks/results/questions.md: which labelled questions are understood, held out
     quality.dresses   ten minutes   dresses.md: whether an answer changes with what is around the lines
     watching   half a minute    benchmarks/results/watching.md: how soon a running job's trouble is told
@@ -30,7 +29,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 STEPS = {
     "quality": ("--part", "methods", "--write", "benchmarks/results/repository.md"),
-    "quality.weights": ("--write", "benchmarks/results/quality.md"),
     "quality.questions": ("--write",),
     "quality.dresses": ("--write", "benchmarks/results/dresses.md"),
     "watching": ("--write", "benchmarks/results/watching.md"),

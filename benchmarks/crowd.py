@@ -118,7 +118,7 @@ def _long_row(shared: Path, number: int) -> list[tuple[str, ...]]:
             _wait(partial(_all_told, stage, jobs), "answers")
             answered = done + len(jobs)
             if answered in (AT_ONCE, number) or answered % step < AT_ONCE:
-                rows.append((str(answered), f"{_resident(bot.pid) / 1e6:.0f}", str(_files(bot.pid))))
+                rows.append((str(answered), f"{resident(bot.pid) / 1e6:.0f}", str(_files(bot.pid))))
         return rows
 
 
@@ -142,7 +142,7 @@ def _wait(condition: Callable[[], object], what: str) -> None:
         time.sleep(0.1)
 
 
-def _resident(pid: int) -> int:
+def resident(pid: int) -> int:
     """Bytes of memory that a process has now."""
     return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * 4096
 

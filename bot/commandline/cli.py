@@ -195,17 +195,8 @@ def events(  # noqa: PLR0913 a command has as many arguments as it has options
     from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
     from bot.fetch.jobs import Request  # noqa: PLC0415
 
-    request = Request(
-        job,
-        jobs,
-        workers=workers,
-        memory=memory,
-        scheduler=scheduler,
-        insecure=insecure,
-        use_cache=not no_cache,
-        use_baseline=not no_baseline,
-        paths=True,
-    )
+    how = Request(job, jobs, workers=workers, memory=memory, scheduler=scheduler, insecure=insecure, paths=True)
+    request = replace(how, use_cache=not no_cache, use_baseline=not no_baseline)
     raise typer.Exit(commands.events(request, jsonl=jsonl))
 
 

@@ -112,11 +112,5 @@ def as_text(answer: Answer, version: str) -> str:
 
 
 def _reply_json(reply: Reply) -> str:
-    fields = {
-        "lines": [storable(line) for line in reply.lines],
-        "author": reply.author,
-        "model": reply.model,
-        "looks": list(reply.looks),
-        "refused": list(reply.refused),
-    }
-    return as_json(fields)
+    about = {name: getattr(reply, name) for name in ("author", "model", "looks", "refused")}
+    return as_json({"lines": [storable(line) for line in reply.lines], **about})

@@ -19,6 +19,10 @@ _LEAD, _WIDTH = 12, 80  # columns of what a fact is about, and of a line
 _CAUSE = 60  # characters; what is left of a line of _WIDTH beside the numbers
 MAX_CAUSES, MAX_ATTEMPTS, MAX_CHANGES, MAX_PROBLEMS = 8, 30, 5, 10  # chosen; --json has all
 AGAIN = 0.25, 0.026  # of nodes back from repair, and of others, failed within a week (StepFun's trace, 400 nodes)
+BRIEF_PARTS, BRIEF_CAUSES = 4, 3  # chosen: what a line of a message on a phone has room for
+BRIEF_FACTS = 4  # with the headline, time and cost fewer than MAX_LINES of bot/slack/brief.py
+# What is to be done first.
+_ORDER = ("Windows", "Repaired", "Repeats", "Failures", "Recovery", "Changed", "Save", "Standbys", "Unseen")
 SURE = 0.01  # of the wall time: parts below are not worth a line unless they are all there is
 
 
@@ -39,6 +43,25 @@ def lines(history: History) -> Iterator[str]:
     yield from attempts(history)
     yield ""
     yield from problems(history)
+
+
+def brief(history: History) -> tuple[tuple[str, str], ...]:
+    """The history as a message has room for: pairs of what a line is about and what it says; first the headline."""
+    ordered = sorted(facts(history), key=lambda fact: _ORDER.index(fact[0]))
+    return ("", f"{history.name}: {headline(history)}"), *_account(history), *ordered[:BRIEF_FACTS]
+
+
+def _account(history: History) -> Iterator[tuple[str, str]]:
+    known = parts(history)
+    shown = [f"{part} {time} ({share})" for part, time, share in known[:BRIEF_PARTS]]
+    smaller = [f"and {len(known) - BRIEF_PARTS} smaller parts"] if len(known) > BRIEF_PARTS else []
+    yield "Time", f"{', '.join([*shown, *smaller])}; {duration(history.account.wall)} in all"
+    dearest = [
+        f"{len(cause.attempts)} x {cause.name}{' (planned)' if cause.planned else ''} ({duration(cause.total)})"
+        for cause in history.causes[:BRIEF_CAUSES]
+    ]
+    if dearest:
+        yield "Cost", "; ".join(dearest)
 
 
 def headline(history: History) -> str:

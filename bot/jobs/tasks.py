@@ -61,7 +61,7 @@ def diagnose(order: Diagnose, output: TaskOutput) -> SavedAnswer:
 
 def history(order: TellHistory, output: TaskOutput) -> SavedAnswer:
     """Tell where the time of a run of training went, over all its attempts; no secret of a log is in it."""
-    from bot.history.brief import brief  # noqa: PLC0415 heavy, and only for this task
+    from bot.history.lines import brief  # noqa: PLC0415 heavy, and only for this task
     from bot.outgoing.redact import Redactor  # noqa: PLC0415
 
     redactor, run_history = Redactor(), _history(order.job, output)

@@ -229,7 +229,7 @@ class Requests:
     def _status(self, request: RunRequest) -> Message:
         active = self.state.runs.active(request.team)
         places = {run.id: self.state.runs.place(run.id) for run in active}
-        return with_watched(private_replies.status_reply(active, places), self.watching.watched(request.team))
+        return with_watched(private_replies.status_reply(active, places), self.state.watches.open(request.team))
 
     def failed_jobs(self) -> tuple[str, ...]:
         """The latest failed jobs, by their ids, as far as they are found quickly."""

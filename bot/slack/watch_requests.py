@@ -106,10 +106,6 @@ class WatchRequests:
             self.state.audit.add(request.team, request.asked_by, what="unwatched", target=watch.id)
         return ended
 
-    def watched(self, team: str) -> tuple[Watch, ...]:
-        """The open watches of a team."""
-        return self.state.watches.open(team)
-
     def announce(self, watch: Watch, finding: WatchFinding) -> bool:
         """Tell a finding in the channel, once; what goes on again is told below the alarm that it takes back."""
         try:

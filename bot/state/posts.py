@@ -103,12 +103,8 @@ class Posts(Table):
 
     def unsure(self, run: str, kind: str) -> None:
         """Slack gave no clear answer, so it may be there: whoever tries next looks for it first, at once."""
-        self._database.execute(
-            f"UPDATE {self._table} SET mine_until = ? WHERE run = ? AND kind = ? AND ts IS NULL",
-            self._clock(),
-            run,
-            kind,
-        )
+        sql = f"UPDATE {self._table} SET mine_until = ? WHERE run = ? AND kind = ? AND ts IS NULL"
+        self._database.execute(sql, self._clock(), run, kind)
 
     def is_outdated(self, run: str, revision: int) -> bool:
         """Whether the run has changed since this revision of it."""

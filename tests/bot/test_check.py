@@ -1,7 +1,6 @@
 """``firstfault check``: what answers, what is missing by name, what is off, and the exit code."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -11,9 +10,9 @@ import pytest
 
 import slacksim
 from benchmarks.support.dask_cluster import Cluster, needs_dask
-from bot.commandline.cli import main
 from bot.slack.manifest import scopes
 from slacksim import App, Limits, Slack, Workspace
+from tests.bot.conftest import Run
 from tests.support.model_endpoint import Play, fails, playing, says
 from tests.support.places import EXAMPLES
 
@@ -28,23 +27,18 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def check(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, library: str) -> Check:
+def check(firstfault: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, library: str) -> Check:
     """Run it with these settings: exit code, and the line of each part by its name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FIRSTFAULT_LIBRARY", library)
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
 
     def run(*words: str, **settings: str) -> tuple[int, dict[str, str]]:
         for name, value in settings.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(sys, "argv", ["firstfault", "check", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out = capsys.readouterr().out
+        code, out, _ = firstfault("check", *words)
         lines = [line for line in out.splitlines() if line.startswith(("OK ", "missing ", "off "))]
         assert out.rstrip().splitlines()[-1].endswith(".")
-        return int(ended.value.code or 0), {line[9:25].strip(): f"{line[:9].strip()}: {line[25:]}" for line in lines}
+        return code, {line[9:25].strip(): f"{line[:9].strip()}: {line[25:]}" for line in lines}
 
     return run
 
@@ -248,11 +242,9 @@ def test_swapped_tokens_are_told_as_such(check: Check, slack: Slack, tmp_path: P
     assert all("The two tokens are swapped: xoxb- is the bot's" in found[part] for part in ("bot token", "app token"))
 
 
-def test_wrong_use_is_exit_code_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_use_is_exit_code_2(firstfault: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A setting that makes no sense is told by name before anything is asked."""
     monkeypatch.setenv("FIRSTFAULT_RUNS", "many")
-    monkeypatch.setattr(sys, "argv", ["firstfault", "check"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert "FIRSTFAULT_RUNS makes no sense" in capsys.readouterr().err
+    code, _, err = firstfault("check")
+    assert code == 2
+    assert "FIRSTFAULT_RUNS makes no sense" in err

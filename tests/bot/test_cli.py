@@ -4,37 +4,26 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchmarks.support.patience import PATIENCE
 from bot.commandline import job_commands as commands
-from bot.commandline.cli import main
 from bot.fetch.jobs import Request
 from bot.investigate import investigate
 from bot.settings import Settings
 from core.errors import BadJobId
+from tests.bot.conftest import Run
 from tests.support.places import ROOT
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(firstfault: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a command in an empty folder: exit code, standard output, standard error."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-
-    def command(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["firstfault", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return command
+    return firstfault
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from threading import Thread
 import pytest
 
 from benchmarks.support.dask_cluster import Cluster, needs_dask
-from bot.commandline.cli import main
 from bot.fetch import cluster
 from bot.fetch.cluster import PATIENCE, ClusterFailed, look_at_cluster, readers
 from bot.fetch.jobs import Request
@@ -30,6 +29,7 @@ from core.errors import BadSettings
 from core.job import Job
 from sources.bucket import JobsBucket
 from sources.folder import job_at
+from tests.bot.conftest import Run
 from tests.support.places import ROOT
 
 NODES = 24
@@ -301,17 +301,12 @@ def test_the_option_goes_before_the_setting_and_nothing_turns_it_off(job: Job, t
 
 
 @pytest.mark.parametrize("command", ["diagnose", "events"])
-def test_the_command_line_takes_a_scheduler(
-    command: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_takes_a_scheduler(firstfault: Run, command: str, job: Job, tmp_path: Path) -> None:
     """What is wrong with it is told as every other error, with exit code 2."""
-    monkeypatch.setattr(sys, "argv", ["firstfault", command, str(tmp_path / job.id), "--scheduler", "10.0.0.5"])
+    code, _, err = firstfault(command, str(tmp_path / job.id), "--scheduler", "10.0.0.5")
 
-    with pytest.raises(SystemExit) as ended:
-        main()
-
-    assert ended.value.code == 2
-    assert "error: 10.0.0.5 is no address of a Dask scheduler." in capsys.readouterr().err
+    assert code == 2
+    assert "error: 10.0.0.5 is no address of a Dask scheduler." in err
 
 
 def test_without_dask_the_hint_says_how_to_install_it(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,11 @@
 
 import json
 import os
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from bot.commandline.cli import main
 from bot.commandline.library import command as commands
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
@@ -16,30 +14,22 @@ from faultlib.embedding import WordHash
 from faultlib.pattern import Category
 from faultlib.pattern_text import read_entry, write_pattern
 from faultlib.software_gone import RECENT
+from tests.bot.conftest import Run
 from tests.support.library_entries import pattern
 from tests.support.places import EXAMPLES
 
 ASKED = "How was it confirmed? firstfault library approve mine --how TEXT\n"
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(firstfault: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run a command of a library of its own, with three seeds: exit code, standard output, standard error."""
     monkeypatch.setenv("FIRSTFAULT_LIBRARY", str(tmp_path / "library"))
     monkeypatch.setattr("bot.library.session.embedder_for", lambda _name, cache: WordHash())  # noqa: ARG005 no model is needed
     seeds = [pattern("nic", title="Link down", cause="The link went down."), pattern("disk"), pattern("gpu")]
     monkeypatch.setattr("bot.library.session.read_seeds", lambda: seeds)
     monkeypatch.chdir(tmp_path)
-
-    def command(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["firstfault", "library", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return command
+    return partial(firstfault, "library")
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from bot.note.claims import claims_of
 from bot.note.note import Author
 from bot.settings import Settings
 from bot.state.answers import SavedAnswer, answer_text
-from tests.bot.test_cli import Run, jobs, run  # noqa: F401 fixtures
+from tests.bot.conftest import Run
+from tests.bot.test_cli import jobs, run  # noqa: F401 fixtures
 from tests.support.notes.plans import answer as planned
 from tests.support.notes.plans import step
 from tests.support.scripted_model import ScriptedModel

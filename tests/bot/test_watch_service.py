@@ -14,7 +14,7 @@ from bot.jobs import watch_service
 from bot.jobs.watch_service import WatchService
 from bot.state.runs import Run, RunRequest, Trigger
 from bot.state.small_values import Status
-from bot.state.state import State, open_state
+from bot.state.state import State
 from bot.state.watches import Watch, WatchFinding
 from core.live.findings import LiveKind
 
@@ -39,13 +39,6 @@ class RememberingAnnouncer:
 
     def diagnosed(self, run: Run) -> None:
         self.runs.append(run.job)
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Iterator[State]:
-    opened = open_state(tmp_path / "state.db")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

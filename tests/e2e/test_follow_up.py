@@ -49,18 +49,6 @@ def test_what_no_log_tells_is_not_in_the_logs(scene: Scene, answer: Message) -> 
     assert scene.in_thread(answer, "No line holds \u201cquantum flux capacitor\u201d").thread_ts == answer.ts
 
 
-def test_a_question_that_slack_delivers_twice_is_answered_once(scene: Scene, answer: Message) -> None:
-    """26: the event comes again with another id; after the next question there is one reply to each."""
-    scene.slack.faults.delivery("events_api", "duplicate")
-
-    scene.user("bob").reply(answer, "what happened at iteration 29?")
-    scene.in_thread(answer, "Iteration 29")
-    scene.user("bob").reply(answer, "and at iteration 28?")
-    scene.in_thread(answer, "Iteration 28")
-
-    assert [told(scene, answer, n) for n in (29, 28)] == [1, 1]
-
-
 def test_a_mention_within_the_thread_is_one_question_too(scene: Scene, answer: Message) -> None:
     """25, 26: a mention makes two events; one is the question."""
     scene.user("bob").reply(answer, "@firstfault what happened at iteration 27?")

@@ -84,19 +84,6 @@ def test_a_source_that_is_down_is_named_to_the_asker(jobless: Scene, room: str) 
     assert jobless.bot.state.runs.active("T0FIRSTFAULT") == ()
 
 
-@pytest.mark.parametrize("fault", ["error", "ratelimited", "lost", "drop"])
-def test_trouble_with_slack_loses_nothing_and_says_nothing_twice(scene: Scene, room: str, fault: str) -> None:
-    """39: the first post fails, is limited, or succeeds without anybody knowing: one message, one answer."""
-    scene.slack.faults.call("chat.postMessage", fault, seconds=1)
-
-    scene.ask(QUIET, room, by="bob")
-    answer = scene.in_full(QUIET, room)
-
-    mine = [m for m in scene.slack.snapshot().messages(room) if m.by_app and not m.is_reply]
-    assert [message.ts for message in mine] == [answer.ts]
-    assert "Something went wrong" not in "".join(m.all_text for m in scene.slack.snapshot().ephemerals("bob"))
-
-
 def test_health_and_metrics_are_there_for_operations(scene: Scene, room: str) -> None:
     """40: whether it is well, and numbers of what it did; no content of any job."""
     scene.diagnosed(QUIET, room)

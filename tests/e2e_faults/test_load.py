@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.crowd import resident
 from benchmarks.support.stage import (
     PATIENT,
     ROOMS,
@@ -71,7 +72,7 @@ def test_the_bot_stays_small(stage: Stage) -> None:
         _diagnose(stage, range(1))
         stage.alice.click(stage.parent("quick-000"), "ff_approve")
         stage.wait_for_words("quick-000", "Fault pattern")
-        assert _resident(process.pid) < SMALL
+        assert resident(process.pid) < SMALL
 
 
 @pytest.mark.slow
@@ -79,9 +80,9 @@ def test_runs_leave_nothing_behind(stage: Stage) -> None:
     """Thirty runs after the first ten do not make the bot larger by more than a few megabytes, nor leave files open."""
     with stage.other_bot(runs=2) as process:
         _diagnose(stage, range(10))
-        before = _resident(process.pid)
+        before = resident(process.pid)
         _diagnose(stage, range(10, 40))
-        grown = _resident(process.pid) - before
+        grown = resident(process.pid) - before
         threads = len(list(Path(f"/proc/{process.pid}/task").iterdir()))
         files = len(list(Path(f"/proc/{process.pid}/fd").iterdir()))
         assert grown < 8 << 20
@@ -102,8 +103,3 @@ def _diagnose(stage: Stage, numbers: range) -> None:
     for number, job in enumerate(jobs):
         stage.alice.command(f"/diagnose {job}", ROOMS[number % len(ROOMS)])
     stage.wait_told(*jobs)
-
-
-def _resident(pid: int) -> int:
-    """Bytes of memory that a process has now."""
-    return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * 4096

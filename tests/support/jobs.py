@@ -90,12 +90,7 @@ def four_nodes(
     files |= {name: lines(*texts) for name, texts in others.items()}
     nodes = {f"node-{n}": (n,) for n in range(4)}
     addresses = {f"node-{n}": (f"10.0.0.{n}",) for n in range(4)}
-    known: dict[str, Any] = {
-        "nodes": tuple(nodes),
-        "node_ranks": nodes,
-        "node_addresses": addresses,
-        "world_size": 4,
-    }
+    known: dict[str, Any] = {"nodes": tuple(nodes), "node_ranks": nodes, "node_addresses": addresses, "world_size": 4}
     return job(files, **(known | manifest))
 
 

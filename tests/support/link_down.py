@@ -100,11 +100,7 @@ def node_fault() -> Diagnosis:
                     13,
                     "[2026-11-21T03:59:52.672] error: Nodes node-01 not responding, setting DOWN",
                 ),
-                Line(
-                    "logs/slurmctld.log",
-                    12,
-                    "[2026-11-21T03:59:52.672] Killing JobId=4711 on failed node node-01",
-                ),
+                Line("logs/slurmctld.log", 12, "[2026-11-21T03:59:52.672] Killing JobId=4711 on failed node node-01"),
             ),
             event="c7720e1d9f4456ab",
             template="[<TS>] error: Nodes node-<NUM> not responding, setting DOWN",

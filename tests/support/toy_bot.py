@@ -25,9 +25,7 @@ class ToyBot:
     def __init__(self, slack: Slack, plot: bytes = PIXEL) -> None:
         config = slack.workspace.app
         self.client = WebClient(
-            config.bot_token,
-            base_url=slack.api_url,
-            retry_handlers=[RateLimitErrorRetryHandler(max_retry_count=2)],
+            config.bot_token, base_url=slack.api_url, retry_handlers=[RateLimitErrorRetryHandler(max_retry_count=2)]
         )
         self.app = App(client=self.client, signing_secret=config.signing_secret)
         self.archived: list[tuple[str, str]] = []
@@ -175,10 +173,7 @@ def progress(job: str) -> list[Json]:
         f"*Diagnosing job {job}*\n:white_check_mark: 25 files read, 8 of 8 ranks\n"
         ":hourglass_flowing_sand: Comparing 4 nodes\n:white_circle: Writing the note"
     )
-    return [
-        {"type": "section", "text": mrkdwn(lines)},
-        {"type": "actions", "elements": [button("cancel", "Cancel")]},
-    ]
+    return [{"type": "section", "text": mrkdwn(lines)}, {"type": "actions", "elements": [button("cancel", "Cancel")]}]
 
 
 def answer(job: str, user: str) -> list[Json]:

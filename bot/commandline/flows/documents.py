@@ -10,7 +10,6 @@ from typing import Annotated, Final, Literal
 from pydantic import AliasPath, Field, PlainSerializer
 
 from bot.report.json_document import Document, Name, Number, made_by
-from core.flows.alarms import Alarm
 from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer
 
 SCHEMA: Final = "firstfault.flows/1"
@@ -135,11 +134,6 @@ class AlarmDocument(Document):
     subject: SubjectDocument | None = Field(validation_alias=AliasPath("finding", "subject"))
     score: Number = Field(validation_alias=AliasPath("finding", "score"))
     because: Name = Field(validation_alias=AliasPath("finding", "because"))
-
-
-def alarm_document(alarm: Alarm) -> AlarmDocument:
-    """An alarm as other programs read it, an object a line."""
-    return AlarmDocument.model_validate(alarm)
 
 
 def to_document(answer: FlowsAnswer) -> FlowsDocument:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.commandline.flows.documents import alarm_document
+from bot.commandline.flows.documents import AlarmDocument
 from bot.commandline.flows.terminal import KINDS, who
 from bot.commandline.output import READER_LEFT
 from bot.text.harmless import harmless
@@ -78,7 +78,7 @@ class FlowsWatch:
 
 
 def _as_json(alarm: Alarm) -> str:
-    return alarm_document(alarm).model_dump_json(by_alias=True) + "\n"
+    return AlarmDocument.model_validate(alarm).model_dump_json(by_alias=True) + "\n"
 
 
 def _as_text(alarm: Alarm) -> str:

@@ -13,14 +13,6 @@ KEY = "sk-very-secret-0123456789"
 Connect = Callable[..., tuple[OpenAIModel, Endpoint]]
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is on loopback is asked directly."""
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-
-
 @pytest.fixture
 def connect() -> Iterator[Connect]:
     """Start an endpoint that plays these pieces, and a model that talks to it; no retries unless asked for."""

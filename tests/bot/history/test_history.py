@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,25 +9,23 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bot.commandline.cli import app, main
+from bot.commandline.cli import app
 from bot.history.document import SCHEMA, HistoryDocument
 from bot.history.gather import HistoryRequest, gather
 from bot.settings import Settings
 from core.errors import JobNotFound
 from core.history.attempt import End
+from tests.bot.conftest import Run
 from tests.support.attempts import ERROR, Log
 
 
 @pytest.fixture
-def tell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def tell(firstfault: Run) -> Callable[..., str]:
     """What ``firstfault history`` prints."""
 
     def command(*words: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["firstfault", "history", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        assert ended.value.code == 0, err
+        code, out, err = firstfault("history", *words)
+        assert code == 0, err
         return out
 
     return command

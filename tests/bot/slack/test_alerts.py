@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from http.client import HTTPConnection
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from bot.slack.envelopes import EnvelopeKind, envelope_of
 from bot.slack.webhook import NotDelivered, Webhook
 from bot.state.answers import SavedAnswer
 from bot.state.followed import FollowStatus
-from bot.state.state import State, open_state
+from bot.state.state import State
 from core.errors import SourceUnavailable
 from tests.support import diagnoses
 from tests.support import slack_samples as samples
@@ -42,13 +41,6 @@ POSTED: dict[str, Any] = {
     "type": "message", "subtype": "bot_message", "bot_id": "B1", "channel": "C1", "ts": "9.1", "text": "",
     "attachments": [{"title": "[FIRING:1] JobFailed", "fields": [{"title": "job_id", "value": "f02"}]}],
 }  # fmt: skip
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Iterator[State]:
-    opened = open_state(tmp_path / "state.db")
-    yield opened
-    opened.close()
 
 
 def _known_in(text: str) -> str:

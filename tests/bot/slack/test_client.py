@@ -28,13 +28,6 @@ class Slack:
         return PatientClient("xoxb-1", self.url, tries=tries, sleep=self.slept.append)
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-
-
 @contextmanager
 def slack(*answers: Answer) -> Iterator[Slack]:
     class Handler(BaseHTTPRequestHandler):
