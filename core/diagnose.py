@@ -110,12 +110,8 @@ def diagnose_parsed(
     stage = stage_of_failure(parsed, candidates, ending, dumps.stage)  # 4.4 temporal, by stages
     odd = find_odd_iterations(parsed)  # 4.4 temporal, by iterations
     seen = find_flow_evidence(parsed, candidates, network)  # beyond the paper: what the network saw (LLMPrism)
-    signs = (
-        *find_signs(parsed, candidates, ending, exits, spans, durations, broken, leak),
-        *dumps.signs,
-        *metrics.signs,
-        *seen.signs,
-    )  # 4.3 spatial: nodes against each other
+    signs = find_signs(parsed, candidates, ending, exits, spans, durations, broken, leak)  # 4.3 spatial: node by node
+    signs = (*signs, *dumps.signs, *metrics.signs, *seen.signs)
     ending = ending.explained_by({sign.channel for sign in signs}, dumps.known)
     found = Findings(
         parsed=parsed,
@@ -137,9 +133,8 @@ def diagnose_parsed(
     verdict = with_onset(found, decide(found))  # scope and confidence, in code; what began with a slowdown or a hang
     verdict = with_finding_lines(found, verdict)  # beyond the paper: where a finding shows of which nobody complains
     answer = present(as_read, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
-    return with_next_step(
-        with_network(answer, seen), found, verdict, earlier
-    )  # beyond the paper: what to do (ByteRobust)
+    answer = with_network(answer, seen)
+    return with_next_step(answer, found, verdict, earlier)  # beyond the paper: what to do about it (ByteRobust)
 
 
 @dataclass(frozen=True, slots=True)
