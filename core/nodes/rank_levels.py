@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.course.level_shift import LONG_DRIFT, LONG_RATIO
 from core.course.timings import is_rate, may_be_duration
@@ -65,18 +66,58 @@ def exchange_signs(told: Sequence[tuple[int, str, Numbers]], *, seldom: bool = F
         of_event[event].append((name, values))
     found: dict[tuple[str, int], Sign] = {}
     for event, numbers in sorted(of_event.items()):
-        for group in _groups(values for _, values in numbers):
-            if (levels := _exchange(group, numbers, seldom=seldom)) is not None:
+        ranges = [_Ranges.of(name, of) for name, of in numbers if may_be_duration(name) and not is_rate(name)]
+        everyone = {subject for _, values in numbers for subject in values}
+        for group in _groups(everyone):
+            # Of two halves only the names of waits tell who waits for whom
+            by_name = seldom or 2 * len(group) >= len(everyone)
+            if (levels := _exchange(group, ranges, by_name=by_name)) is not None:
                 found.setdefault(_called(group), _exchange_sign(group, event, *levels))
     return list(found.values()) if len({node for node, _ in found}) == 1 else []
 
 
-def _groups(numbers: Iterator[Numbers]) -> list[frozenset[Subject]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranges:
+    """The range of a number of each subject, found once: groups of them are compared with all others in turn.
+
+    place: of each subject in ``low`` and ``high``, its percentiles.
+    """
+
+    name: str
+    values: Numbers
+    place: Mapping[Subject, int]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, name: str, values: Numbers) -> "_Ranges":
+        """Those of a number by its name."""
+        low, high = (np.array([np.percentile(of.values, at) for of in values.values()]) for at in (LOW, HIGH))
+        return cls(name, values, {subject: place for place, subject in enumerate(values)}, low, high)
+
+    def apart(self, group: Collection[Subject]) -> "_Level | None":
+        """The usual values of a group and of all others, where the ranges of both do not meet."""
+        places = [self.place[subject] for subject in group if subject in self.place]
+        if len(places) < len(group) or not MIN_RANKS <= len(self.low) > len(places):
+            return None
+        own = np.zeros(len(self.low), np.bool_)
+        own[places] = True
+        above = self.low[own].min() > self.high[~own].max()
+        below = self.high[own].max() < self.low[~own].min()
+        if not (above or below):
+            return None
+        series = [of.values for of in self.values.values()]
+        medians = (float(np.median(np.concatenate([series[at] for at in np.flatnonzero(of)]))) for of in (own, ~own))
+        return _Level(self.name, *medians)
+
+
+def _groups(everyone: Collection[Subject]) -> list[frozenset[Subject]]:
     """Whom numbers are told of: all of each node together, and each alone."""
-    subjects = sorted({subject for values in numbers for subject in values})
-    nodes = sorted({subject.node for subject in subjects}, key=natural)
-    each = [frozenset((subject,)) for subject in subjects]
-    return list(dict.fromkeys([*(frozenset(s for s in subjects if s.node == node) for node in nodes), *each]))
+    of_node: dict[str, list[Subject]] = defaultdict(list)
+    for subject in sorted(everyone):
+        of_node[subject.node].append(subject)
+    each = [frozenset((subject,)) for subject in sorted(everyone)]
+    return list(dict.fromkeys([*(frozenset(of_node[node]) for node in sorted(of_node, key=natural)), *each]))
 
 
 def _called(group: Collection[Subject]) -> tuple[str, int]:
@@ -85,16 +126,17 @@ def _called(group: Collection[Subject]) -> tuple[str, int]:
 
 
 def _exchange(
-    group: Collection[Subject], numbers: Sequence[tuple[str, Numbers]], *, seldom: bool
+    group: Collection[Subject], ranges: Sequence[_Ranges], *, by_name: bool
 ) -> tuple[Sequence[_Level], Sequence[_Level]] | None:
-    """What takes a group longer, and what takes it less, if the one is as much as the other."""
-    longer, shorter = list[_Level](), list[_Level]()
-    for name, values in numbers:
-        if is_rate(name) or not may_be_duration(name) or (level := _apart(group, values, name)) is None:
-            continue
-        (longer if level.own > level.others else shorter).append(level)
+    """What takes a group longer, and what takes it less, if the one is as much as the other.
+
+    by_name: what it takes less of has to be called a wait.
+    """
+    levels = [level for of in ranges if (level := of.apart(group)) is not None]
+    longer = [level for level in levels if level.own > level.others]
+    shorter = [level for level in levels if level.own <= level.others]
     named = any(level.waits for level in shorter)
-    if any(level.waits for level in longer) or not (named or not (seldom or _is_half(group, numbers))):
+    if any(level.waits for level in longer) or (by_name and not named):
         return None
     more = sum(level.own - level.others for level in longer)
     less = sum(level.others - level.own for level in shorter)
@@ -102,25 +144,6 @@ def _exchange(
     if not usual or more < (LONG_DRIFT - 1) * usual or min(more, less) < BALANCED * max(more, less):
         return None
     return longer, shorter
-
-
-def _is_half(group: Collection[Subject], numbers: Sequence[tuple[str, Numbers]]) -> bool:
-    """Whether the others are no more than they: then only the names of waits tell who waits for whom."""
-    everyone = {subject for _, values in numbers for subject in values}
-    return 2 * len(group) >= len(everyone)
-
-
-def _apart(group: Collection[Subject], values: Numbers, name: str) -> _Level | None:
-    """The usual values of a group and of all others, where the ranges of both do not meet."""
-    own = [of.values for subject, of in values.items() if subject in group]
-    others = [of.values for subject, of in values.items() if subject not in group]
-    if not own or len(own) < len(group) or len(own) + len(others) < MIN_RANKS or not others:
-        return None
-    above = min(np.percentile(of, LOW) for of in own) > max(np.percentile(of, HIGH) for of in others)
-    below = max(np.percentile(of, HIGH) for of in own) < min(np.percentile(of, LOW) for of in others)
-    if not (above or below):
-        return None
-    return _Level(name, float(np.median(np.concatenate(own))), float(np.median(np.concatenate(others))))
 
 
 def _exchange_sign(group: Collection[Subject], event: int, longer: Sequence[_Level], shorter: Sequence[_Level]) -> Sign:
