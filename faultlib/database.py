@@ -52,12 +52,15 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """All of it or nothing; other writers wait."""
+        """All of it or nothing; other writers wait. Within another one it is a part of that."""
         if not self.writable:
             raise LibraryUnavailable(
                 f"The fault library {self.path} can only be read.",
                 "Nothing was changed. Work as a user who may write there, or name another folder.",
             )
+        if self._connection.in_transaction:
+            yield
+            return
         with self._transaction("BEGIN IMMEDIATE"):
             yield
 

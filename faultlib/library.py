@@ -5,7 +5,7 @@ A library belongs to the thread that opened it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -92,6 +92,10 @@ class Library:
         return count(self._database, self._search)
 
     # --- what people do ---
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Reads and changes as one: other writers wait until it is over."""
+        return self._database.writing()
 
     def draft(self, pattern: Pattern, *, who: str, why: str = "", job: str) -> Entry:
         """A draft for a job; the same words for the same job are the same draft.

@@ -129,7 +129,8 @@ def keep_answer(
 
 def _archive(library: Library, action: LibraryAction, words: Pattern, *, edited: bool) -> Entry:
     """A pattern of its own; a job has one at most, whatever people make of its note and in whichever channel."""
-    entry = _own(library.entries(), action.job) or _draft(library, action, words)
+    with library.writing():  # another bot that files the same note with other words finds this draft
+        entry = _own(library.entries(), action.job) or _draft(library, action, words)
     if entry.superseded_by:
         return library.entry(entry.superseded_by)  # these very words have joined it
     if entry.status is Status.APPROVED and not edited:
