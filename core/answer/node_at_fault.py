@@ -30,6 +30,7 @@ from core.nodes.spatial import is_local
 
 _MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})
 _CHOSEN = frozenset({Kind.PORT_IN_USE})  # by the job's settings: another one there may have it by right
+_WAITED_FOR = frozenset({"peers", "named"})  # by others: so is who works on alone
 _IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
 
 
@@ -75,7 +76,7 @@ def _parted(findings: Findings, first: Suspicion) -> bool:
     explained = all(
         sign.channel in _IMPLICIT | {"silence"}
         or _tells_of_mismatch(findings, sign)
-        or (alone is not None and sign.event == alone.event)
+        or (alone is not None and (sign.event == alone.event or sign.channel in _WAITED_FOR))
         for sign in first.signs
     )
     let_part = findings.mismatch is not None or alone is not None

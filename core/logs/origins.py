@@ -62,7 +62,7 @@ def find_origins(
     ]
     seen = seen if manifest.nodes else _called_after_hosts(voices, labels, seen, manifest)
     seen = with_the_unlabelled(voices, labels, _beside_the_driver(labels, seen, manifest), manifest)
-    seen = beside_their_stem(voices, seen)
+    seen = beside_their_stem(voices, labels, seen)
     seen = _with_what_trains(voices, labels, seen, manifest)
     seen = seen if ranks or manifest.nodes else _on_tasks(labels, seen)
     seen = _as_actors(labels, seen) if len(manifest.nodes) <= 1 else seen

@@ -8,7 +8,7 @@ _DAEMONS = re.compile(
     rb"(?:kernel|audit|systemd[\w@.()-]*|\(sd-[\w-]+\)|init\.scope|dbus[\w-]*|polkitd|udevd|irqbalance|cron|CRON|crond|anacron"
     rb"|rsyslogd?|auditd|sshd[\w-]*|sudo|su|login|chronyd|ntpd|NetworkManager|dhclient|dhcpcd|smartd|mcelog|rasdaemon|abrtd?"
     rb"|earlyoom|oomd|ipmievd|slurm(?:d|stepd|ctld|dbd)|munged?|pbs_mom|sge_execd|kubelet|kube-proxy|containerd[\w-]*|crio|dockerd"
-    rb"|podman|runc|nvidia-[\w-]+|nv-hostengine|nv-fabricmanager|dcgm[\w-]*|amdgpu[\w-]*|rocm[\w-]*|opensmd?|openibd|srp_daemon"
+    rb"|node-problem-detector|podman|runc|nvidia-[\w-]+|nv-hostengine|nv-fabricmanager|dcgm[\w-]*|amdgpu[\w-]*|rocm[\w-]*|opensmd?|openibd|srp_daemon"
     rb"|lustre[\w-]*|mmfsd?|mmsysmon[\w.]*|weka[\w-]*|beegfs[\w-]*|node_exporter|telegraf|fluent-?bit|fluentd|promtail|vector"
     rb"|filebeat|istio-proxy|linkerd-proxy|cloud-init|amazon-ssm-agent|google_[\w-]+|waagent|snapd|multipathd|iscsid|rpcbind"
     rb"|rpc\.[\w-]+|nfs[\w-]*|autofs|automount|sssd[\w]*"

@@ -69,8 +69,11 @@ def _of_a_node_each(named: Mapping[str, Sequence[Origin]], manifest: Manifest) -
     }
 
 
-def beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[Origin]:
-    """Files called alike, but for ending or stream, are of one speaker: w0.err and w0.jsonl, stderr.3 and stdout.3."""
+def beside_their_stem(voices: Sequence[Voice], labels: Sequence[PrefixLabels], seen: Sequence[Origin]) -> list[Origin]:
+    """Files called alike, but for ending or stream, are of one speaker: w0.err and w0.jsonl, stderr.3 and stdout.3.
+
+    What daemons say in a journal is theirs, whoever else speaks in it.
+    """
     of_stem: dict[str, dict[tuple[str | None, int | None], Origin]] = defaultdict(dict)
     for voice, origin in zip(voices, seen, strict=True):
         if (origin.node or origin.rank is not None) and origin.program is not Program.DAEMON:
@@ -87,9 +90,9 @@ def beside_their_stem(voices: Sequence[Voice], seen: Sequence[Origin]) -> list[O
     }
     return [
         _like(origin, item)
-        if item is not None and origin.node in (None, item.node) and voice.file not in parents
+        if item is not None and origin.node in (None, item.node) and not (voice.file in parents or label.is_daemon)
         else origin
-        for voice, origin, item in zip(voices, seen, beside, strict=True)
+        for voice, label, origin, item in zip(voices, labels, seen, beside, strict=True)
     ]
 
 

@@ -20,6 +20,7 @@ from core.judge.ending import Ending
 from core.nodes.gauges import CHANGED, MIN_VALUES, STEADY, TIMES
 from core.nodes.onset import onset_of_slowdown
 from core.nodes.sign import Sign
+from core.nodes.table_heads import column_names
 from core.parsed import Parsed
 from core.shares import few_of
 
@@ -36,7 +37,10 @@ _DEVICE = re.compile(
 _CSV_ROW = re.compile(r"^[\s,]*(?P<number>\d{1,3}),(?=.*\d (?:MHz|W|MiB|%))")
 # A row of gpustat (1.1): "[2] NVIDIA A100-PCIE-40GB | 63'C,  94 % | 35102 / 40960 MB"
 _GPUSTAT_ROW = re.compile(r"^\s*\[(?P<number>\d{1,3})\] [^|]{1,64}\|(?=\s{0,3}\d{1,3}.C,)")
-_ROWS = (_DEVICE, _CSV_ROW, _GPUSTAT_ROW)
+# A row of a list of all machines: its host, the number of a card, and nothing but numbers: "hal-02   1  100%    285"
+_HOST_ROW = re.compile(r"^\s*(?P<host>[A-Za-z][\w.-]{1,62})\s+(?P<number>\d{1,3})(?=(?:\s+[\d.]{1,12}%?){3,16}\s*$)")
+_ROWS = (_DEVICE, _CSV_ROW, _GPUSTAT_ROW, _HOST_ROW)
+_COLUMN = "column "  # before the place of a number that has no name beside it
 _NUMBER = re.compile(
     r"(?:(?P<name>[A-Za-z][\w()%/ ]{0,24}?)[ =:]{1,2})?(?<![\w.:/-])(?P<value>\d{1,9}(?:\.\d{1,6})?)(?![\w:/-])"
 )
@@ -73,18 +77,30 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     if len(devices) < MIN_DEVICES or not odd or len(odd) > few_of(len(devices)) or len(nodes) != 1:
         return []
     first = max(changed, key=lambda found: (found.octaves, found.device, found.name))
-    told = f"{first.name} of {first.device} on {first.node} went from {first.before:.4g} to {first.after:.4g}"
+    name = _name(parsed, first)
+    told = f"{name} of {first.device} on {first.node} went from {first.before:.4g} to {first.after:.4g}"
     return [
         Sign(
             first.node,
             "gauge",
             CHANGED,
             f"{told}, and stayed so; that of no other device did.",
-            says=f"{first.name} of {first.device} went from {first.before:.4g} to {first.after:.4g}",
+            says=f"{name} of {first.device} went from {first.before:.4g} to {first.after:.4g}",
             check=f"Compare {first.device} with another one: clocks and throttling, temperature, power, errors.",
             rows=(first.row,),
         )
     ]
+
+
+def _name(parsed: Parsed, found: _Changed) -> str:
+    """What a number is called: what has no name beside it, as the head of its table calls it."""
+    if not found.name.startswith(_COLUMN):
+        return found.name
+    text = unlabelled(parsed.table, found.row, read_rows(parsed.files, parsed.table, [found.row])[found.row])
+    device = next((match for row in _ROWS if (match := row.search(text)) is not None), None)
+    names = column_names(parsed, found.row, text)
+    place = len(text[: device.end()].split()) + int(found.name.removeprefix(_COLUMN)) - 1 if device else 0
+    return names[place] if 0 < place < len(names) else found.name
 
 
 def _series(parsed: Parsed) -> Mapping[tuple[str, str, str], list[tuple[int, float]]]:
@@ -94,11 +110,17 @@ def _series(parsed: Parsed) -> Mapping[tuple[str, str, str], list[tuple[int, flo
     events = sorted(events, key=lambda event: (-int(table.heads[event]), event))[:MAX_EVENTS]
     found: dict[tuple[str, str, str], list[tuple[int, float]]] = defaultdict(list)
     most = MAX_ROWS // max(1, len(table.nodes) * len(events))
+    names = frozenset(parsed.nodes)
     for _, rows in sorted(table.rows_of(events).items()):
-        for node, own in rows_by(table.node, rows[table.node[rows] >= 0]):
-            for row, text in sorted(read_rows(parsed.files, table, _spread(own, most)).items()):
-                for device, name, value in _numbers(unlabelled(table, row, text)):
-                    found[table.nodes[node], device, name].append((row, value))
+        for node, own in rows_by(table.node, rows):
+            each = most if node >= 0 else most * len(names)  # one log tells of all machines
+            for row, text in sorted(read_rows(parsed.files, table, _spread(own, each)).items()):
+                plain = unlabelled(table, row, text)
+                listed = _HOST_ROW.search(plain)
+                home = listed["host"] if listed is not None and listed["host"] in names else ""
+                if home or node >= 0:
+                    for device, name, value in _numbers(plain):
+                        found[home or table.nodes[node], device, name].append((row, value))
     return found
 
 
@@ -126,7 +148,7 @@ def _numbers(text: str) -> Iterator[tuple[str, str, float]]:
     called = f"{device.groupdict().get('kind', 'GPU')} {device['number']}"
     for place, match in enumerate(_NUMBER.finditer(plain, device.end()), start=1):
         name = (match["name"] or "").strip()
-        yield called, name or f"column {place}", float(match["value"])
+        yield called, name or f"{_COLUMN}{place}", float(match["value"])
 
 
 def _change(node: str, device: str, name: str, series: list[tuple[int, float]]) -> _Changed | None:

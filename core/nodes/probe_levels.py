@@ -18,6 +18,7 @@ from core.job import Status
 from core.nodes.gauges import TIMES, probe_messages
 from core.nodes.odd_values import ODD, OddNumber, odd_number, sign_of_odd
 from core.nodes.sign import Sign
+from core.nodes.table_heads import column_names
 from core.nodes.told_subjects import MIN_SIDE, numbers_of
 from core.nodes.votes import of_each
 from core.parsed import Parsed
@@ -25,7 +26,6 @@ from core.shares import few_of
 
 ENOUGH = 4  # machines: of three, two that happen to agree would make the third the odd one
 LAST = 8  # rows of a machine whose middle is its level at the end; of fewer than MIN_SIDE nobody knows it
-HEAD = 4  # rows at the beginning of a file, among which a table has its head
 MAX_ROWS = 1 << 14  # rows that are read in all: eight of 128 machines for each of 16 messages
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,12})?")
 
@@ -45,14 +45,11 @@ def probe_signs(parsed: Parsed) -> list[Sign]:
 
 def _column(parsed: Parsed, odd: OddNumber) -> str:
     """What the head of a table calls the number of a row that is nothing but numbers; empty where it has none."""
-    numbers, table = odd.text.split(), parsed.table
-    first = table.rows_of_file(int(table.file[odd.row])).start
-    for _, text in sorted(read_rows(parsed.files, table, np.arange(first, min(odd.row, first + HEAD))).items()):
-        names = text.split()
-        if len(names) == len(numbers) and all(map(_NUMBER.fullmatch, numbers)) and not any(map(str.isdigit, names)):
-            pairs = zip(names, numbers, strict=True)
-            return next((name for name, number in pairs if float(number) == odd.value), "")
-    return ""
+    words = odd.text.split()
+    if not all(map(_NUMBER.fullmatch, words)):
+        return ""
+    pairs = zip(column_names(parsed, odd.row, odd.text), words, strict=False)
+    return next((name for name, number in pairs if float(number) == odd.value), "")
 
 
 def _odd_levels(parsed: Parsed) -> Iterator[OddNumber]:

@@ -41,6 +41,7 @@ from core.nodes.lost_nodes import lost_signs
 from core.nodes.missing_tensors import missed_signs
 from core.nodes.odd_values import odd_value_signs
 from core.nodes.onset import onset_signs
+from core.nodes.pair_results import pair_signs
 from core.nodes.peers import other_work
 from core.nodes.probe_levels import probe_signs
 from core.nodes.rank_levels import alone_signs, exchange_signs, level_signs
@@ -128,7 +129,7 @@ def find_signs(
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
         *_by_any_numbers(parsed, candidates, ending, home),
-        *(odd_value_signs(parsed) or probe_signs(parsed)),
+        *(pair_signs(parsed) or odd_value_signs(parsed) or probe_signs(parsed)),
     )
 
 

@@ -74,3 +74,17 @@ def test_a_card_that_idles_while_all_others_spin_is_told() -> None:
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert "of GPU 1 on node-2 went from 95 to 0" in found.nodes[0].because
+
+
+def test_a_list_of_all_machines_in_one_log_has_devices_of_each() -> None:
+    """A script of one's own asks all hosts; the head above tells what its columns are."""
+    usual = [at(10 * step if step <= 40 else 400 + 26 * (step - 40), f"step {step} loss 2.5") for step in range(1, 81)]
+    rows = ["host     g  util  smclk  temp   watt  ecc"]
+    for moment in range(0, 1400, 60):
+        for node in range(4):
+            clock = [300 if (node, card) == (2, 1) and moment > 400 else 1395 + 5 * card for card in range(4)]
+            rows += [f"node-{node}   {card}  100%   {clock[card]}    5{card}    383    0" for card in range(4)]
+    found = diagnose(four_nodes({}, usual=usual, others={"gwatch.txt": rows}, status=Status.CANCELLED), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "mclk of GPU 1 on node-2 went from 1400 to 300" in found.nodes[0].because

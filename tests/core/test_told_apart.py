@@ -6,6 +6,7 @@ from core.diagnose import diagnose
 from core.facts import fact_of
 from core.job import Job, Status
 from core.logs.telling_words import level
+from core.logs.voices import Program
 from core.model import Scope
 from tests.support.jobs import at, job, lines, parse, signs_of, suspected
 
@@ -245,3 +246,19 @@ def test_a_log_of_the_kernel_is_of_the_host_that_another_log_names() -> None:
 
     assert set(parsed.table.nodes) == {f"asr-node{n}" for n in range(1, 5)}
     assert [origin.node for origin in parsed.table.origins if "dmesg" in origin.cohort][2] == "asr-node3"
+
+
+def test_daemons_of_a_journal_train_nothing_whoever_else_speaks_in_it() -> None:
+    """A unit that nobody knows may be what trains; kernel and cron beside it are not."""
+    files = {}
+    for n in range(1, 4):
+        journal = [
+            f"Sep 09 01:00:{k:02d} worker-{n} {unit}: said {k}"
+            for k, unit in enumerate(("kernel", "CRON[8301]", "frobnicator[12]"))
+        ]
+        files |= {f"worker-{n}/journal.txt": lines(*journal), f"worker-{n}/train.log": lines(*map(str, range(9)))}
+    parsed = parse(job(files, nodes=("worker-1", "worker-2", "worker-3")))
+
+    units = [origin for origin in parsed.table.origins if origin.cohort.endswith(("kernel|", "CRON|"))]
+    assert len(units) == 6
+    assert {origin.program for origin in units} == {Program.DAEMON}
