@@ -6,7 +6,7 @@ falls to a fifth of its clock, alone among all cards, is where to look in a job 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +40,7 @@ _GPUSTAT_ROW = re.compile(r"^\s*\[(?P<number>\d{1,3})\] [^|]{1,64}\|(?=\s{0,3}\d
 # A row of a list of all machines: its host, the number of a card, and nothing but numbers: "hal-02   1  100%    285"
 _HOST_ROW = re.compile(r"^\s*(?P<host>[A-Za-z][\w.-]{1,62})\s+(?P<number>\d{1,3})(?=(?:\s+[\d.]{1,12}%?){3,16}\s*$)")
 _ROWS = (_DEVICE, _CSV_ROW, _GPUSTAT_ROW, _HOST_ROW)
+Series = Mapping[tuple[str, str, str], list[tuple[int, float]]]  # node, device and name: row and value, in order
 _COLUMN = "column "  # before the place of a number that has no name beside it
 _NUMBER = re.compile(
     r"(?:(?P<name>[A-Za-z][\w()%/ ]{0,24}?)[ =:]{1,2})?(?<![\w.:/-])(?P<value>\d{1,9}(?:\.\d{1,6})?)(?![\w:/-])"
@@ -49,7 +50,10 @@ _CLOCK = re.compile(r"\d{2,4}[-/]\d\d[-/]\d{2,4}[ T]{0,2}|\d\d:\d\d:\d\d(?:[.,]\
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """A number of a device that left its level for good; row: the first one after that."""
+    """A number of a device that left its level for good.
+
+    row: the first one after that. share: of its values that came before.
+    """
 
     node: str
     device: str
@@ -57,6 +61,7 @@ class _Changed:
     before: float
     after: float
     row: int
+    share: float
 
     @property
     def octaves(self) -> float:
@@ -71,7 +76,9 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     series = _series(parsed)
     devices = {(node, device) for node, device, _ in series}
     changed = [found for key, of in sorted(series.items()) if (found := _change(*key, of)) is not None]
-    changed = [found for found in changed if _is_at_onset(parsed, ending, found.row)]
+    changed = [
+        found for found in changed if _is_at_onset(parsed, ending, found.row) and not _all_moved(found, series, devices)
+    ]
     odd = {(found.node, found.device) for found in changed}
     nodes = {node for node, _ in odd}
     if len(devices) < MIN_DEVICES or not odd or len(odd) > few_of(len(devices)) or len(nodes) != 1:
@@ -103,7 +110,7 @@ def _name(parsed: Parsed, found: _Changed) -> str:
     return names[place] if 0 < place < len(names) else found.name
 
 
-def _series(parsed: Parsed) -> Mapping[tuple[str, str, str], list[tuple[int, float]]]:
+def _series(parsed: Parsed) -> Series:
     """The numbers of each device of each node by their names, in order, with their rows."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if _is_row(template.sample)]
@@ -168,7 +175,23 @@ def _change(node: str, device: str, name: str, series: list[tuple[int, float]]) 
         return None
     if abs(np.median(sides[1]) - np.median(sides[0])) < np.log(TIMES):
         return None
-    return _Changed(node, device, name, float(np.median(values[:at])), float(np.median(values[at:])), series[at][0])
+    before, after = (float(np.median(side)) for side in (values[:at], values[at:]))
+    return _Changed(node, device, name, before, after, series[at][0], at / len(values))
+
+
+def _all_moved(found: _Changed, series: Series, devices: Collection[tuple[str, str]]) -> bool:
+    """Whether that number of more than a few other devices moved the same way then, if less clearly, or by less.
+
+    Who waits in a hang draws less power than who computes, on each card.
+    """
+    moved = 0
+    for (node, device, name), of in series.items():
+        at = round(found.share * len(of))
+        if name == found.name and (node, device) != (found.node, found.device) and 0 < at < len(of):
+            before, after = (float(np.median([value for _, value in side])) or 1.0 for side in (of[:at], of[at:]))
+            octaves = np.log2(after / before)
+            moved += bool(abs(octaves) >= np.log2(STEADY) and (octaves > 0) == (found.after > found.before))
+    return moved > few_of(len(devices))
 
 
 def _is_at_onset(parsed: Parsed, ending: Ending, row: int) -> bool:

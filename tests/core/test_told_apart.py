@@ -4,11 +4,12 @@ import pytest
 
 from core.diagnose import diagnose
 from core.facts import fact_of
-from core.job import Job, Status
+from core.job import Job, Manifest, Status
 from core.logs.telling_words import level
 from core.logs.voices import Program
 from core.model import Scope
 from tests.support.jobs import at, job, lines, parse, signs_of, suspected
+from tests.support.wrapped_logs import wrapped
 
 NODES = {f"farm-{letter}": (2 * n, 2 * n + 1) for n, letter in enumerate("abcd")}
 
@@ -250,14 +251,17 @@ def test_a_log_of_the_kernel_is_of_the_host_that_another_log_names() -> None:
 
 def test_daemons_of_a_journal_train_nothing_whoever_else_speaks_in_it() -> None:
     """A unit that nobody knows may be what trains; kernel and cron beside it are not."""
-    files = {}
+    logs = []
     for n in range(1, 4):
-        journal = [
+        said = [
             f"Sep 09 01:00:{k:02d} worker-{n} {unit}: said {k}"
-            for k, unit in enumerate(("kernel", "CRON[8301]", "frobnicator[12]"))
+            for k, unit in enumerate(("kernel", "CRON[8301]", "frobnicator[12]") * 8)
         ]
-        files |= {f"worker-{n}/journal.txt": lines(*journal), f"worker-{n}/train.log": lines(*map(str, range(9)))}
-    parsed = parse(job(files, nodes=("worker-1", "worker-2", "worker-3")))
+        steps = [at(k, f"step {k} loss 2.5") for k in range(9)]
+        logs.append(wrapped(f"logs/worker-{n}/journal.txt", lines(*said).encode()))
+        logs.append(wrapped(f"logs/worker-{n}/train.log", lines(*steps).encode()))
+    manifest = Manifest(job_id="j1", status=Status.FAILED, nodes=("worker-1", "worker-2", "worker-3"))
+    parsed = parse(Job(manifest, tuple(logs)))
 
     units = [origin for origin in parsed.table.origins if origin.cohort.endswith(("kernel|", "CRON|"))]
     assert len(units) == 6
