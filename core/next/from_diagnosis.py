@@ -165,6 +165,8 @@ def _says(found: Findings, verdict: Verdict, leading: Candidate | None) -> str:
     if verdict.scope is Scope.NONE:
         stop = _stop(found)
         return stop if stop and verdict.checks else _well(found, verdict)
+    if verdict.scope is Scope.JOB and found.alone is not None:
+        return f"{found.alone.called} works on alone while the others wait until their time-out"
     if leading is not None:
         return leading.fact.says
     if verdict.scope is Scope.NODE:
