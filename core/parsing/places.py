@@ -71,6 +71,7 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
     table = with_one_name(table, files, manifest)
     if not are_listed:
         table, manifest = _with_files_alike(table, manifest)
+        manifest = _with_empty_files(table, files, manifest)
     table = _with_ranks_of_nodes(table, manifest)
     if not (nameless or manifest.node_ranks) and (whole := _with_silent_ranks_of_nodes(table, manifest)):
         manifest = replace(manifest, node_ranks=whole)
@@ -108,6 +109,21 @@ def _with_files_alike(table: EventTable, manifest: Manifest) -> tuple[EventTable
     ]
     nodes = (*manifest.nodes, *sorted(alike.values())) if manifest.nodes else ()
     return replace(table, origins=tuple(origins)), replace(manifest, nodes=nodes)
+
+
+def _with_empty_files(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Manifest:
+    """The manifest with machines that have a log, called as those of all others, in which nothing stands."""
+    homes: dict[int, set[str | None]] = {}
+    for origin, file in zip(table.origins, table.file_of_voice.tolist(), strict=True):
+        homes.setdefault(file, set()).add(origin.node)
+    known = {file: node for file, nodes in homes.items() if len(nodes) == 1 and (node := next(iter(nodes))) is not None}
+    empty = sorted(name for name, file in files.items() if file.size == 0)
+    names = {file: table.files[file] for file in known} | {-1 - place: name for place, name in enumerate(empty)}
+    silent = [node for file, node in nodes_by_likeness(names, known).items() if file < 0]
+    nodes = manifest.nodes or table.nodes
+    if not silent or not set(nodes).isdisjoint(silent) or len(silent) > few_of(len(nodes) + len(silent)):
+        return manifest
+    return replace(manifest, nodes=tuple(sorted({*nodes, *silent})))
 
 
 def _on_hosts(

@@ -266,3 +266,17 @@ def test_daemons_of_a_journal_train_nothing_whoever_else_speaks_in_it() -> None:
     units = [origin for origin in parsed.table.origins if origin.cohort.endswith(("kernel|", "CRON|"))]
     assert len(units) == 6
     assert {origin.program for origin in units} == {Program.DAEMON}
+
+
+def test_who_has_an_empty_log_beside_those_of_all_others_never_spoke() -> None:
+    """No scheduler tells which machines there are; the shell opened the file before the machine was asked."""
+    gave_up = [
+        "Traceback (most recent call last):",
+        '  File "train.py", line 3, in <module>',
+        "torch.distributed.DistStoreError: Timed out after 901 seconds waiting for clients. 4/5 clients joined.",
+    ]
+    files = {f"log/c0{n}.out": lines(at(n, "joining the others"), *gave_up) if n != 3 else "" for n in range(1, 6)}
+    parsed = parse(job(files))
+
+    assert "c03" in parsed.nodes
+    assert suspected(job(files)) == ["c03"]
