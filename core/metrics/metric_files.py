@@ -28,6 +28,11 @@ _STEP = ("step", "_step", "global_step", "iteration", "iterations", "train/globa
 _WHO = ("Hostname", "hostname", "host", "nodename", "node", "kubernetes_node", "exported_instance", "instance")
 _PART = ("gpu", "device", "port", "core")
 _EXPOSED = re.compile(r"^[a-zA-Z_:][\w:]{0,200}(?:\{|[ \t])")
+# What a loop around curl writes before each scrape: a word, and when it was
+_SCRAPE = re.compile(
+    r"#+\s{0,8}(?:[A-Za-z_]{1,16}[ =:]{1,2})?"
+    r"(?P<time>\d{10}(?:\d{3})?|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.]{0,10}\S{0,6})\s*$"
+)
 _SAMPLE = re.compile(r"(?P<name>[a-zA-Z_:][\w:]{0,200})(?P<labels>\{.{0,4000}\})?[ \t]")
 _NUMBER = re.compile(r"(?:rank[ _-]?)?(\d{1,6})", re.IGNORECASE)
 
@@ -232,7 +237,11 @@ def _labelled(name: str, labels: Mapping[str, str]) -> Key:
 
 
 def _of_exporter(text: str, file: str) -> Samples:
-    """Lines as an exporter shows them. One without a time has that of its file's name, if there is one in it."""
+    """Lines as an exporter shows them.
+
+    One without a time has that of the comment above it, if it tells nothing else (``# scrape 2026-07-02T08:00:00Z``),
+    else that of its file's name, if there is one in it.
+    """
     from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415 most jobs have no such file
 
     stamp = re.search(r"(?:^|[-_])(\d{10}(?:\d{3})?)$", _stem(file))
@@ -240,6 +249,8 @@ def _of_exporter(text: str, file: str) -> Samples:
     host = _stem(file)[: stamp.start()] if stamp else _stem(file)
     samples: Samples = defaultdict(list)
     for number, line in enumerate(text.splitlines(), start=1):
+        if (scrape := _SCRAPE.match(line)) is not None:
+            scraped = _moment(scrape["time"])
         if not _SAMPLE.match(line):
             continue
         try:

@@ -150,6 +150,8 @@ def _of_one(peers: _Peers, row: int, metric: Metric, measure: Quantity, *, until
     to_end = bool(last == known[-1]) and until_end
     value, others = (float(np.nanmedian(of[first : last + 1])) for of in (own, peers.middle))
     since, moments = int(peers.origin + first * step), peers.moments(metric)
+    # Errors are of many kinds, and some count reasons: their name says more
+    called = metric.name if measure in (Quantity.ERRORS, Quantity.OTHER) else measure.value
     until = "until the end" if to_end else f"for {duration((last - first + 1) * step / SECOND)}"
     return MetricFinding(
         Says.APART,
@@ -157,7 +159,7 @@ def _of_one(peers: _Peers, row: int, metric: Metric, measure: Quantity, *, until
         _weight(measure, from_start=bool(first == known[0]), to_end=to_end),
         f"{metric.subject}'s {metric.name} left its peers at {clock(since)} {until}: {value:.4g}, "
         f"the middle of {len(peers.grid)} is {others:.4g}.",
-        f"its {measure.value or metric.name} left that of its peers",
+        f"its {called} is far from that of its peers",
         tuple(metric.cite(int(np.searchsorted(moments, place))) for place in dict.fromkeys(stretch)),
         metric,
         since,

@@ -359,3 +359,22 @@ def test_more_files_than_anybody_needs_are_left_out() -> None:
 
     assert len(read.metrics) == 4096
     assert read.problems == ("Of 4,100 files in metrics/ the first 4,096 were read.",)
+
+
+@pytest.mark.parametrize("mark", ["# scrape {:%Y-%m-%dT%H:%M:%SZ}", "# ts {:.0f}"], ids=["a date", "seconds"])
+def test_scrapes_below_each_other_have_the_time_of_the_comment_above(mark: str) -> None:
+    """``while sleep 60; do echo "# scrape $(date)"; curl :9400/metrics; done`` on each machine."""
+    files = {}
+    for node in NODES:
+        scrapes = []
+        for second in range(0, END, 60):
+            moment = START + timedelta(seconds=second)
+            reasons = 64 if node == 2 and second > 1800 else 0
+            scrapes.append(mark.format(moment if "%Y" in mark else moment.timestamp()))
+            scrapes.append(f'DCGM_FI_DEV_CLOCK_THROTTLE_REASONS{{gpu="0",Hostname="node-{node}"}} {reasons}')
+        files[f"node-{node}.prom"] = "\n".join([*scrapes, ""])
+
+    answer = diagnose(with_metrics(stopped(), files), [])
+
+    assert [one.node for one in answer.nodes] == ["node-2"]
+    assert "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS is far from that of its peers" in answer.headline
