@@ -94,7 +94,7 @@ def test_a_question_is_answered_from_the_lines(run: Run, jobs: str) -> None:  # 
     assert out.startswith("node-1 wrote ")
     assert "OSError: [Errno 5] Input/output error (logs/node-1/rank_1.log:14)" in out
     reply = json.loads(run("ask", "bad", "node-1?", "--jobs", jobs, "--json")[1])
-    assert (reply["author"], reply["looks"]) == ("logs", ["last"])
+    assert (reply["author"], reply["looks"]) == ("logs", ["suspect", "last"])
 
 
 def test_what_is_not_in_the_logs_is_exit_code_1(run: Run, jobs: str) -> None:  # noqa: F811

@@ -185,7 +185,7 @@ def test_a_broken_nfcapd_file_is_told_in_nfdumps_words(tmp_path: Path) -> None:
     if shutil.which("nfdump", path=os.defpath + ":/usr/bin") is None:
         pytest.skip("nfdump is not installed")
     path = tmp_path / "nfcapd.202611220400"
-    path.write_bytes(b"\x0c\xa5\x02\x00" + bytes(100))
+    path.write_bytes(b"\x0c\xa5\x01\x00" + bytes(100))  # of version 1, and shorter than its head
 
     with pytest.raises(UnreadableFlows, match="nfdump cannot read"):
         read_nfcapd(path)
