@@ -36,6 +36,8 @@ def counted_wait_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     """A sign for the only node that counts the seconds of a wait of its own since progress ended."""
     if ending.allowed is not None and not ending.hung:
         return []  # it made progress until its end
+    if parsed.iterations.last is None:
+        return []  # before the first iteration whoever counts waits for all others to come
     found: dict[str, tuple[int, int, str]] = {}
     for event, node, row, text in _counts(parsed, ending):
         if not is_wait(text):

@@ -48,3 +48,11 @@ def test_a_wait_for_data_is_a_wait_for_no_rank() -> None:
     """The words of collectives are those of who waits for others."""
     assert not is_wait("loader_wait waited_s=30")
     assert is_wait("waiting at barrier for 30 s")
+
+
+def test_who_counts_before_the_first_iteration_waits_for_all_others() -> None:
+    """The first rank's own watchdog tells that the job has not begun."""
+    told = {0: [at(waited, f"watchdog: no progress in setup for {waited} s") for waited in range(60, 720, 60)]}
+    job = four_nodes(told, usual=[at(0, "setting up")], status=Status.CANCELLED, end="2026-11-21T04:14:00Z")
+
+    assert not [node for node in diagnose(job, []).nodes if "counts the seconds" in node.because]
