@@ -6,7 +6,7 @@ one speaker tells of several, each by a name, or by a number that comes as often
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +66,18 @@ def numbers_of(text: str, *, names_rank: bool = True) -> list[Number]:
     return found
 
 
+def _in_blocks(home: Mapping[int, str], listed: Collection[int]) -> dict[int, str]:
+    """The node of each listed rank where only one number of each node is known, and the list is of several of each.
+
+    srun's tasks start one launcher a node; launchers count machine by machine.
+    """
+    each = len(listed) // max(1, len(home))
+    one_each = set(home) == set(range(len(home))) and len(set(home.values())) == len(home)
+    if not one_each or each < 2 or set(listed) != set(range(each * len(home))):
+        return {}
+    return {rank: home[rank // each] for rank in sorted(listed)}
+
+
 class Subjects:
     """Of the lines of one message, what each number is of.
 
@@ -85,6 +97,7 @@ class Subjects:
         named = [{node for text in own if (node := self._named(text))} for own in by_voice.values()]
         self.lists_ranks = any(len(of) >= MIN_RANKS for of in ranks)  # as the last one does of all, Megatron's timers
         self.listed = max(ranks, key=len, default=set())
+        self._home_of_listed = _in_blocks(home, set(map(int, self.listed))) if self.lists_ranks else {}
         self._lists_nodes = any(len(of) >= MIN_RANKS for of in named)
         self._counted = {
             voice: place
@@ -101,8 +114,15 @@ class Subjects:
 
     def read(self, row: int, text: str) -> Iterator[tuple[Subject, Number]]:
         """Numbers of one of the lines, and what each is of; none where nobody tells."""
-        origin, numbers = self._table.origins[self._table.voice[row]], self._numbers[text]
         named = NAMED_RANK.search(text)
+        rank = int(named["number"]) if named is not None else -1
+        if rank in self._home_of_listed:
+            return _of_one(Subject(self._home_of_listed[rank], rank), self._numbers[text])
+        return self._by_speaker(row, text, named)
+
+    def _by_speaker(self, row: int, text: str, named: re.Match[str] | None) -> Iterator[tuple[Subject, Number]]:
+        """The same of a line that its speaker says of itself, or of those that it names."""
+        origin, numbers = self._table.origins[self._table.voice[row]], self._numbers[text]
         if named is not None and len(self._home) >= MIN_RANKS and int(named["number"]) not in self._home:
             named, numbers = None, numbers_of(text, names_rank=False)  # "compute ms by rank: 1043 1048"
         rank = int(named["number"]) if named is not None and (self.lists_ranks or origin.rank is None) else origin.rank

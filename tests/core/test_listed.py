@@ -5,7 +5,8 @@ import pytest
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Scope
-from tests.support.jobs import at, job, lines
+from core.nodes.told_numbers import told_numbers
+from tests.support.jobs import at, job, lines, parse
 
 NODES = {f"farm-{letter}": (2 * n, 2 * n + 1) for n, letter in enumerate("abcd")}
 # facebookresearch/fairseq fairseq/trainer.py, _check_grad_norms (0.12)
@@ -100,3 +101,12 @@ def test_a_row_of_a_list_is_no_speech_of_that_rank() -> None:
     assert [node.node for node in found.nodes] == ["farm-a"]
     assert "its forward-backward went from" in found.nodes[0].because
     assert not diagnose(two_digits(()), []).nodes
+
+
+def test_a_list_of_all_ranks_is_read_where_only_some_have_a_home() -> None:
+    """srun's four tasks are nodes, which go by their own numbers; the lists are of all eight ranks."""
+    told = list(told_numbers(parse(timers((2, 3))), dict(enumerate(NODES))))
+    homes = {rank: node for node, ranks in NODES.items() for rank in ranks}
+
+    assert [name for _, name, _ in told] == ["backward-compute", "forward-compute"]
+    assert [{subject.rank: subject.node for subject in values} for _, _, values in told] == [homes, homes]
