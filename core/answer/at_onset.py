@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.answer.findings import Findings, Verdict, broke, held_up
+from core.answer.findings import Findings, Verdict, broke, held_up, may_have_hung
+from core.answer.slow_work import find_slow_work
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.ending import is_order
@@ -21,34 +22,60 @@ from core.nodes.sign import short
 from core.shares import MAJORITY
 
 SURE = 0.8  # strength of a direct trace; what is weaker is said by machines that are well, too
+_SHARED = frozenset({Kind.STORAGE, Kind.REMOTE_SERVICE})
 MOST = 3  # a reader looks at few; the lines of one fault that differ are told together
 
 
 def with_onset(findings: Findings, verdict: Verdict) -> Verdict:
     """The verdict, with the events of the moment in which the job became slow or stood still.
 
-    Those of the suspects alone; where nobody is suspected those of most nodes.
+    Those of the suspects alone; where nobody is suspected those of most nodes, or the work that takes longer since.
     """
-    if broke(findings) or verdict.scope is Scope.NONE or not (held_up(findings) or verdict.suspects):
+    nobody = not verdict.suspects
+    held = held_up(findings) or (nobody and may_have_hung(findings))
+    if broke(findings) or verdict.scope is Scope.NONE or (nobody and not held):
         return verdict
     suspects = {suspicion.node for suspicion in verdict.suspects}
-    at_onset = [
-        _told_then(findings, candidate, suspects) for candidate in findings.candidates if _may_tell(findings, candidate)
-    ]
+    at_onset = [_told_then(findings, candidate, suspects) for candidate in findings.candidates]
     began = [candidate for candidate in at_onset if candidate is not None]
     time = findings.parsed.table.time
     began.sort(key=lambda candidate: (not candidate.fact.known, int(time[candidate.rows].min()), candidate.event))
     if not began:
-        return verdict
+        return _with_slow_work(findings, verdict) if nobody else verdict
     first = began[0]
     who = first.nodes[0] if len(first.nodes) == 1 else f"{len(first.nodes)} {findings.unit}s"
-    because = f"Since then {who} said \u201c{short(first.quote or first.text)}\u201d: {first.fact.says}."
+    when = "Since then " if held_up(findings) else ""
+    because = f"{when}{who} said \u201c{short(first.quote or first.text)}\u201d: {first.fact.says}."
     checks = dict.fromkeys((*((first.fact.check,) if first.fact.known else ()), *verdict.checks))
-    return replace(verdict, why=(*verdict.why, because), checks=tuple(checks), onset=tuple(began[:MOST]))
+    headline = f"{verdict.headline.removesuffix('.')}; {_share(findings, first)} report that {first.fact.says}."
+    return replace(
+        verdict,
+        headline=headline if nobody and first.fact.known else verdict.headline,
+        why=(*verdict.why, because),
+        checks=tuple(checks),
+        onset=tuple(began[:MOST]),
+    )
+
+
+def _share(findings: Findings, candidate: Candidate) -> str:
+    every = len(findings.nodes)
+    who = f"all {every}" if len(candidate.nodes) == every else f"{len(candidate.nodes)} of {every}"
+    return f"{who} {findings.unit}s"
+
+
+def _with_slow_work(findings: Findings, verdict: Verdict) -> Verdict:
+    """The verdict of a job that was slow, with the work that takes longer since, in words that no rule knows."""
+    work = find_slow_work(findings)
+    if work is None:
+        return verdict
+    checks = (work.shown.fact.check, *verdict.checks)
+    return replace(verdict, why=(*verdict.why, work.because), checks=checks, onset=(work.shown,))
 
 
 def _may_tell(findings: Findings, candidate: Candidate) -> bool:
-    """Whether it is neither a part of how the job ended nor what ranks say of their peers."""
+    """Whether it is neither harmless, nor a part of how the job ended, nor what ranks say of their peers."""
+    if candidate.fact.known and candidate.fact.kind == Kind.NONE:
+        return False
     ends = tells_of_the_end(candidate) or is_order(findings.parsed.table, candidate)
     return not ends and candidate.role is not Role.PROPAGATED
 
@@ -56,8 +83,12 @@ def _may_tell(findings: Findings, candidate: Candidate) -> bool:
 def _told_then(findings: Findings, candidate: Candidate, suspects: Collection[str]) -> Candidate | None:
     """The candidate with what suspects said from then on, if no other node said it then; else None.
 
-    Without suspects all of it, if most nodes began to say it then.
+    Without suspects all of it, if most nodes began to say it then; what all share may have failed before, too.
     """
+    if not suspects and _is_shared(findings, candidate):
+        return _as_root(candidate, "most nodes complain of it, and all share it")
+    if not _may_tell(findings, candidate):
+        return None
     table, rows = findings.parsed.table, candidate.rows
     moment = _since_then(findings, candidate)
     names = {table.origins[voice].node for voice in np.unique(table.voice[rows[moment]]).tolist()} - {None}
@@ -69,6 +100,21 @@ def _told_then(findings: Findings, candidate: Candidate, suspects: Collection[st
     nodes = tuple(sorted(name for name in names if name))
     ranks = tuple(sorted({int(rank) for rank in table.rank[rows[moment]] if rank >= 0}))
     return _as_root(replace(candidate, rows=rows[moment], count=int(moment.sum()), nodes=nodes, ranks=ranks))
+
+
+def _is_shared(findings: Findings, candidate: Candidate) -> bool:
+    """Whether most nodes complain of what all of them share, more than good jobs do, and not before the onset alone.
+
+    A kernel complains of a file server after time-outs of its own and counts from its start, so that no clock ties it
+    to the onset.
+    """
+    fact, table = candidate.fact, findings.parsed.table
+    if not (fact.known and fact.kind in _SHARED and fact.role is Role.ROOT and fact.strength >= SURE):
+        return False
+    onset, times = onset_of_slowdown(findings.parsed, findings.ending), table.time[candidate.rows]
+    since = candidate.rows[(times == NO_TIME) | (times >= (onset - BEFORE if onset is not None else 0))]
+    names = {table.origins[voice].node for voice in np.unique(table.voice[since]).tolist()} - {None}
+    return len(names) > max(1, len(findings.nodes) * MAJORITY)
 
 
 def _since_then(findings: Findings, candidate: Candidate) -> NDArray[np.bool_]:
@@ -87,6 +133,5 @@ def _since_then(findings: Findings, candidate: Candidate) -> NDArray[np.bool_]:
     return np.asarray(since & began, np.bool_)
 
 
-def _as_root(candidate: Candidate) -> Candidate:
-    why = "this began when the job became slow or stood still"
+def _as_root(candidate: Candidate, why: str = "this began when the job became slow or stood still") -> Candidate:
     return replace(candidate, role=Role.ROOT, why=why, score=max(candidate.score, AT_THE_ONSET))

@@ -17,11 +17,12 @@ from core.judge.phrase import without_head
 from core.judge.work_spans import Span
 from core.parsed import Parsed
 
-MAX_EVENTS = 64  # messages that are looked at, those said least often first: steps are compared by core.nodes.slow
+MAX_EVENTS = 64  # messages that are looked at, those said least often first
 MAX_ROWS = 256  # of each message, evenly spread
 MAX_NAME = 60  # characters of a message in a sentence
-_TIMED = re.compile(r"<NUM> ?(?:ms|s|sec|secs|seconds)\b")
-_TOOK = re.compile(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|s|sec|secs|seconds)\b")
+# Not of each iteration, as a bar has it (224.46s/it): steps are compared by core.nodes.slow.
+_TIMED = re.compile(r"<NUM> ?(?:ms|s|sec|secs|seconds)\b(?!/)")
+_TOOK = re.compile(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|s|sec|secs|seconds)\b(?!/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,20 @@ def find_durations(parsed: Parsed, spans: Sequence[Span]) -> tuple[Durations, ..
     return tuple(durations)
 
 
+def is_timed(sample: str) -> bool:
+    """Whether a message, with its numbers taken out, tells how long something took."""
+    return _TIMED.search(sample) is not None
+
+
+def last_duration(text: str) -> float | None:
+    """Seconds of the last duration that a line tells; None where it tells none."""
+    matches = list(_TOOK.finditer(text))
+    return float(matches[-1]["number"]) / (1000 if matches[-1]["unit"] == "ms" else 1) if matches else None
+
+
 def _timed(table: EventTable) -> list[int]:
     """Messages of ranks that tell how long something took, those said least often first."""
-    timed = [event for event, template in enumerate(table.templates) if _TIMED.search(template.sample)]
+    timed = [event for event, template in enumerate(table.templates) if is_timed(template.sample)]
     return sorted(timed, key=lambda event: (int(table.heads[event]), event))[:MAX_EVENTS]
 
 
@@ -63,9 +75,9 @@ def _told(parsed: Parsed, event: int, rows: NDArray[np.intp]) -> Durations:
     known = dict(zip(rows.tolist(), zip(ranks, reached, strict=True), strict=True))
     for row, text in sorted(read_rows(parsed.files, parsed.table, rows).items()):
         rank, iteration = known[row]
-        matches = list(_TOOK.finditer(text))
-        if matches and rank >= 0:
-            took[rank].append(float(matches[-1]["number"]) / (1000 if matches[-1]["unit"] == "ms" else 1))
+        seconds = last_duration(text)
+        if seconds is not None and rank >= 0:
+            took[rank].append(seconds)
             iterations[rank].append(iteration)
     text = _short(without_head(parsed.table.templates[event].sample))
     return Durations(f"\u201c{text}\u201d", dict(took), dict(iterations))

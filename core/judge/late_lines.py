@@ -58,7 +58,7 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
             else candidate
             for candidate in candidates
         ]
-    events = [event for event in range(len(table.templates)) if event not in known and _is_message(parsed, event)]
+    events = [event for event in range(len(table.templates)) if event not in known and is_message(parsed, event)]
     late = [
         _candidate(table, event, first_rows)
         for event, rows in sorted(table.rows_of(events).items())
@@ -104,7 +104,7 @@ def _may_stop(parsed: Parsed, event: int) -> bool:
     return says and not (template.block or known)
 
 
-def _is_message(parsed: Parsed, event: int) -> bool:
+def is_message(parsed: Parsed, event: int) -> bool:
     """Whether it is a sentence that good jobs never say, and that does not tell of a regular end."""
     template = parsed.table.templates[event]
     if template.block or (parsed.usual is not None and template.id in parsed.usual.anywhere):

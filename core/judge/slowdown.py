@@ -30,7 +30,7 @@ LEAST_LOST = 1.0  # seconds in all: three steps of 90 ms that took twice as long
 # A printed time of a whole step: step_time, iter time, time/step, "elapsed time per iteration", sec/it, ms/update;
 # "completed step: 4, seconds: 6.269" of MaxText (MaxText/metric_logger.py)
 TOTAL = re.compile(r"step|iter|elapsed|/(?:it|update|upd|batch)\b|^time$|^seconds$", re.IGNORECASE)
-_KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)
+KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _shift_of(values: Mapping[int, Mapping[int, float]], *, long: float | None =
 def uneven_slowdown(parsed: Parsed, course: Course, ratio: float = MIN_RATIO) -> Slowdown | None:
     """A slowdown that single steps do not show; what a pause for an evaluation or a checkpoint takes is left out."""
     before = np.maximum(course.rows[1:] - 1, 0)
-    stages = np.isin(parsed.stages[before], [STAGES.index(stage) for stage in _KNOWN_PAUSES])
+    stages = np.isin(parsed.stages[before], [STAGES.index(stage) for stage in KNOWN_PAUSES])
     steps = np.where(np.repeat(stages, course.counts[1:]), np.median(course.steps), course.steps)
     uneven = find_uneven_shift(steps, ratio)
     if uneven is None:

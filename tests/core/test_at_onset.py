@@ -64,6 +64,21 @@ def test_what_most_machines_began_to_say_then_is_shown_where_nobody_is_suspected
     assert (found.events[0].role, len(found.events[0].nodes)) == (Role.ROOT, 4)
 
 
+def test_a_file_server_that_failed_before_too_is_named_where_all_complain_of_it() -> None:
+    """It answers again each time, so that the job goes on; nobody else can tell why it was slow."""
+    found = diagnose(slowed({n: [(60.0 + n, NFS), (140.0 + n, NFS)] for n in range(4)}, own=None), [])
+
+    assert found.headline.endswith("; all 4 nodes report that storage failed.")
+    assert found.events[0].lines[0].text.endswith(NFS)
+
+
+def test_a_file_server_that_failed_only_long_before_is_not_named() -> None:
+    """It was well again when the job became slow."""
+    found = diagnose(slowed({n: [(5.0 + n, NFS)] for n in range(4)}, own=None), [])
+
+    assert "storage" not in found.headline
+
+
 @pytest.mark.parametrize(
     "journals",
     [{2: [(5.0, HOT)]}, {1: [(102.0, HOT)]}, {1: [(102.0, HOT)], 2: [(102.0, HOT)]}],

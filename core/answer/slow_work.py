@@ -1,0 +1,180 @@
+"""What took longer, or was first said, since a job became slow of which no node stands apart.
+
+A service that all wait for, a disk of all, retries in words of the program's own. Nobody complains in words that are
+known, so that only place and numbers tell: longer since then, or never said before.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.answer.findings import Findings
+from core.course.iterations import NO_ITERATION
+from core.course.level_shift import MIN_RATIO
+from core.course.patience import MIN_STEPS
+from core.course.stages import STAGES
+from core.events.row_text import read_rows
+from core.events.table import EventTable
+from core.facts import Blame, Fact
+from core.failure_kinds import Kind
+from core.judge.candidates import Candidate
+from core.judge.durations import MAX_ROWS, is_timed, last_duration
+from core.judge.late_lines import is_message
+from core.judge.ranking import quote
+from core.judge.slowdown import KNOWN_PAUSES, SHARE, Slowdown
+from core.live.findings import duration
+from core.model import Role
+from core.nodes.onset import AT_THE_ONSET, onset_of_slowdown
+from core.nodes.sign import short
+
+MOST_EVENTS = (
+    256  # messages that are looked at, those said least often first: what follows a fault is said now and then
+)
+TIMES = 3  # a message is said since the onset: what is said once or twice may be an evaluation or the end of an epoch
+QUARTER = 0.25  # of durations before the onset may be as long as the usual one since: single reads are slow at any time
+_PROGRESS = re.compile(r"\b(?:iter|iteration|step|epoch|update|batch)\b\W{0,3}<NUM>", re.IGNORECASE)
+_SHOWS = Fact(
+    Role.ROOT,
+    Blame.NOBODY,
+    Kind.NONE,
+    0.0,
+    "said since the job became slow",
+    "Look at the service or the storage that this line speaks of: was it slow, too, for others?",
+    known=False,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlowWork:
+    """A message of the time since a job became slow: an event to show, and a sentence about it.
+
+    cost: seconds that it takes longer than before; 0.0 where only its place tells.
+    """
+
+    shown: Candidate
+    because: str
+    cost: float
+
+
+def find_slow_work(findings: Findings) -> SlowWork | None:
+    """The message that tells best what took longer since the onset; None of a job that was slow from its start.
+
+    A duration that grew by a good part of what a step did comes before a message that was never said before.
+    """
+    parsed, slow = findings.parsed, findings.ending.slow
+    if slow is None or slow.than_good_jobs or np.count_nonzero(parsed.iterations.numbers < slow.iteration) < MIN_STEPS:
+        return None
+    table = parsed.table
+    found = [
+        work
+        for event, rows in sorted(table.rows_of(_asked(findings)).items())
+        if (work := _work(findings, event, rows, slow)) is not None
+    ]
+    return min(found, key=lambda work: (-work.cost, int(table.time[work.shown.rows].min())), default=None)
+
+
+def _asked(findings: Findings) -> Collection[int]:
+    """Messages of words that no rule knows and that count no iteration, those said least often first."""
+    table = findings.parsed.table
+    known = {candidate.event for candidate in findings.candidates}
+    known.update(np.unique(table.event[findings.parsed.iterations.marks]).tolist())
+    asked = [
+        event
+        for event, template in enumerate(table.templates)
+        if event not in known and table.heads[event] >= TIMES and not template.block
+    ]
+    return sorted(asked, key=lambda event: (int(table.heads[event]), event))[:MOST_EVENTS]
+
+
+def _work(findings: Findings, event: int, rows: NDArray[np.intp], slow: Slowdown) -> SlowWork | None:
+    before, since = _split(findings, rows, slow)
+    if len(since) < TIMES:
+        return None
+    timed = is_timed(findings.parsed.table.templates[event].sample)
+    work = _took_longer(findings, event, before, since, slow) if timed else None
+    return work if work is not None or not _is_new(findings, event, before) else _first_said(findings, event, since)
+
+
+def _split(findings: Findings, rows: NDArray[np.intp], slow: Slowdown) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Those of the rows before and since the onset: by their clock, else by the iterations that are counted above."""
+    table, iterations = findings.parsed.table, findings.parsed.iterations
+    onset, reached = onset_of_slowdown(findings.parsed, findings.ending), iterations.of_row[rows]
+    dated = table.timed[rows] & (onset is not None)
+    since = np.where(dated, table.time[rows] >= (onset or 0), reached >= slow.iteration - 1)
+    return rows[~since], rows[since & (dated | (reached != NO_ITERATION))]
+
+
+def _took_longer(
+    findings: Findings, event: int, before: NDArray[np.intp], since: NDArray[np.intp], slow: Slowdown
+) -> SlowWork | None:
+    """A message whose duration grew by a good part of what a step did; one that is new cost all that it took."""
+    was, now = _durations(findings, before), _durations(findings, since)
+    if len(now) < TIMES or (len(was) < TIMES and not _is_new(findings, event, before)):
+        return None
+    usual, earlier = float(np.median(list(now.values()))), np.array(list(was.values()) or [0.0])
+    grew = usual - float(np.median(earlier))
+    if grew < SHARE * (slow.after - slow.before) or np.mean(earlier >= usual / MIN_RATIO) > QUARTER:
+        return None
+    shown = np.array([row for row, value in now.items() if value >= usual], np.intp)
+    told = f"{duration(float(np.median(earlier)))} before" if was else "it was never said before"
+    because = f"Since then it took {duration(usual)} at \u201c{_quote(findings, shown)}\u201d and its like; {told}."
+    return SlowWork(_shown(findings.parsed.table, event, shown), because, grew)
+
+
+def _quote(findings: Findings, rows: NDArray[np.intp]) -> str:
+    """The first of these rows, without its time and labels."""
+    row = int(rows[0])
+    return short(quote(read_rows(findings.parsed.files, findings.parsed.table, [row]).get(row, "")))
+
+
+def _durations(findings: Findings, rows: NDArray[np.intp]) -> dict[int, float]:
+    """Seconds that each of these rows tells, in table order; of very many an even part."""
+    chosen = rows[:: len(rows) // MAX_ROWS + 1]
+    lines = sorted(read_rows(findings.parsed.files, findings.parsed.table, chosen).items())
+    told = ((row, last_duration(text)) for row, text in lines)
+    return {row: seconds for row, seconds in told if seconds is not None}
+
+
+def _first_said(findings: Findings, event: int, since: NDArray[np.intp]) -> SlowWork | None:
+    """A message that was never said before the onset, and again and again until the end.
+
+    In no evaluation or save, and none that names an iteration: it tells of progress.
+    """
+    parsed, reached = findings.parsed, findings.parsed.iterations.of_row[since]
+    first, last = int(reached.min()), parsed.iterations.last or 0
+    slow = findings.ending.slow
+    middle = ((slow.iteration if slow else 0) + last) // 2
+    paused = np.isin(parsed.stages[since], [STAGES.index(stage) for stage in KNOWN_PAUSES])
+    tells = is_message(parsed, event) and not _PROGRESS.search(parsed.table.templates[event].sample)
+    if not tells or first > middle or int(reached.max()) < middle or paused.any():
+        return None
+    because = f"Since then it said \u201c{_quote(findings, since)}\u201d, {len(since)} times."
+    return SlowWork(_shown(parsed.table, event, since), because, 0.0)
+
+
+def _is_new(findings: Findings, event: int, before: NDArray[np.intp]) -> bool:
+    """Whether it was never said before the onset, nor by good jobs."""
+    usual = findings.parsed.usual
+    return not len(before) and (usual is None or findings.parsed.table.templates[event].id not in usual.anywhere)
+
+
+def _shown(table: EventTable, event: int, rows: NDArray[np.intp]) -> Candidate:
+    origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
+    return Candidate(
+        event=event,
+        text=table.templates[event].sample,
+        fact=_SHOWS,
+        rows=rows,
+        count=len(rows),
+        excess=1.0,
+        survived=1.0,
+        nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
+        ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
+        role=Role.ROOT,
+        score=AT_THE_ONSET,
+        why="this tells what took longer",
+        ordinary=True,
+    )

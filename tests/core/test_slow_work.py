@@ -1,0 +1,77 @@
+"""What took longer, or was first said, since a job became slow of which no node stands apart."""
+
+from core.diagnose import diagnose
+from core.job import Status
+from core.model import Diagnosis
+from tests.support.jobs import at, four_nodes
+
+SLOW_FROM = 101  # iteration
+
+
+def slowed(said: dict[int, str], *, driver: bool = False) -> Diagnosis:
+    """The answer for a job whose steps take 9 s in place of 1 s from an iteration on.
+
+    Args:
+        said: a line of all nodes below the steps of these iterations.
+        driver: node 2 alone says it, and without a clock.
+    """
+    logs: dict[int, list[str]] = {n: [] for n in range(4)}
+    clock = 0.0
+    for step in range(1, 141):
+        clock += 1.0 if step < SLOW_FROM else 9.0
+        for n in range(4):
+            logs[n].append(at(clock, f"step {step} loss 2.5"))
+        for n in (2,) if driver else range(4):
+            if step in said:
+                logs[n].append(said[step] if driver else at(clock + 0.5, said[step]))
+    return diagnose(four_nodes(logs, status=Status.CANCELLED), [])
+
+
+def reward(step: int) -> str:
+    """A call of a service that answers late since the onset."""
+    return f"reward: POST http://sandbox/run took {0.3 if step < SLOW_FROM else 7.5 + step % 3} s"
+
+
+def test_work_that_takes_longer_since_then_is_told_with_its_times() -> None:
+    """Nobody complains; the times that a message tells do."""
+    found = slowed({step: reward(step) for step in range(2, 141, 2)})
+
+    assert "reward: POST http://sandbox/run took" in found.events[0].lines[0].text
+    assert found.events[0].iterations[0] >= SLOW_FROM
+    assert "; 0.30 s before." in found.why[-1]
+    assert not found.nodes
+
+
+def test_lines_without_a_clock_are_dated_by_the_iterations_above_them() -> None:
+    """A driver prints what its workers say as it comes."""
+    found = slowed({step: reward(step) for step in range(2, 141, 2)}, driver=True)
+
+    assert "reward: POST http://sandbox/run took" in found.events[0].lines[0].text
+
+
+def test_a_message_that_was_never_said_before_is_told() -> None:
+    """Programs that retry say so only when something is slow, in words of their own."""
+    judge = {step: f"judge is busy, {step % 7 + 3} of 64 requests went to it again" for step in range(102, 140, 3)}
+
+    found = slowed(judge)
+
+    assert found.why[-1].startswith("Since then it said \u201cjudge is busy, ")
+    assert found.why[-1].endswith(", 52 times.")
+
+
+def test_what_was_said_before_or_names_an_iteration_is_not_told() -> None:
+    """Both are how the program talks."""
+    often = {step: f"judge is well, {step % 7 + 3} of 64 requests went to it" for step in range(1, 140, 3)}
+    progress = {step: f"validation loss at step {step} was {2 + step % 3}" for step in range(102, 140, 3)}
+
+    for said in (often, progress):
+        assert not any("Since then" in sentence for sentence in slowed(said).why)
+
+
+def test_work_that_takes_a_small_part_of_what_a_step_lost_is_not_told() -> None:
+    """Steps lost 8 s; what takes 0.4 s longer did not do that."""
+    small = {
+        step: f"reward: POST http://sandbox/run took {0.3 if step < SLOW_FROM else 0.7} s" for step in range(2, 141, 2)
+    }
+
+    assert not any("Since then" in sentence for sentence in slowed(small).why)
