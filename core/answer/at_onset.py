@@ -68,8 +68,8 @@ def _with_slow_work(findings: Findings, verdict: Verdict) -> Verdict:
     work = find_slow_work(findings)
     if work is None:
         return verdict
-    checks = (work.shown.fact.check, *verdict.checks)
-    return replace(verdict, why=(*verdict.why, work.because), checks=checks, onset=(work.shown,))
+    checks = (work.shown[0].fact.check, *verdict.checks)
+    return replace(verdict, why=(*verdict.why, work.because), checks=checks, onset=work.shown)
 
 
 def _may_tell(findings: Findings, candidate: Candidate) -> bool:

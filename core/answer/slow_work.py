@@ -1,7 +1,9 @@
 """What took longer, or was first said, since a job became slow of which no node stands apart.
 
 A service that all wait for, a disk of all, retries in words of the program's own. Nobody complains in words that are
-known, so that only place and numbers tell: longer since then, or never said before.
+known, so that only place and numbers tell: longer since then, or never said before. Of a job that is slower than good
+ones from its start, what its ranks said before the first iteration and no good job did: another network, a library
+that cannot be loaded, another setting.
 """
 
 import re
@@ -18,7 +20,7 @@ from core.course.patience import MIN_STEPS
 from core.course.stages import STAGES
 from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.facts import Blame, Fact
+from core.facts import Blame, Fact, fact_of
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.durations import MAX_ROWS, is_timed, last_duration
@@ -35,6 +37,11 @@ MOST_EVENTS = (
 )
 TIMES = 3  # a message is said since the onset: what is said once or twice may be an evaluation or the end of an epoch
 QUARTER = 0.25  # of durations before the onset may be as long as the usual one since: single reads are slow at any time
+MOST_SHOWN = 3  # of messages at the start; a reader looks at few
+WORDS = 2  # of a message; "No device found." has three, numbers and names of modules none
+_WORD = re.compile(r"\b[A-Za-z]{2,20}\b")
+_LONGER = "this tells what took longer"
+_OTHER = "no good job said this before its first iteration"
 _PROGRESS = re.compile(r"\b(?:iter|iteration|step|epoch|update|batch)\b\W{0,3}<NUM>", re.IGNORECASE)
 _SHOWS = Fact(
     Role.ROOT,
@@ -49,23 +56,25 @@ _SHOWS = Fact(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlowWork:
-    """A message of the time since a job became slow: an event to show, and a sentence about it.
+    """Messages that tell why a job was slow: events to show, and a sentence about the first.
 
     cost: seconds that it takes longer than before; 0.0 where only its place tells.
     """
 
-    shown: Candidate
+    shown: tuple[Candidate, ...]
     because: str
     cost: float
 
 
 def find_slow_work(findings: Findings) -> SlowWork | None:
-    """The message that tells best what took longer since the onset; None of a job that was slow from its start.
+    """The message that tells best what took longer since the onset, or what was other than in good jobs at the start.
 
     A duration that grew by a good part of what a step did comes before a message that was never said before.
     """
     parsed, slow = findings.parsed, findings.ending.slow
-    if slow is None or slow.than_good_jobs or np.count_nonzero(parsed.iterations.numbers < slow.iteration) < MIN_STEPS:
+    if slow is not None and slow.than_good_jobs:
+        return _other_at_the_start(findings)
+    if slow is None or np.count_nonzero(parsed.iterations.numbers < slow.iteration) < MIN_STEPS:
         return None
     table = parsed.table
     found = [
@@ -73,7 +82,36 @@ def find_slow_work(findings: Findings) -> SlowWork | None:
         for event, rows in sorted(table.rows_of(_asked(findings)).items())
         if (work := _work(findings, event, rows, slow)) is not None
     ]
-    return min(found, key=lambda work: (-work.cost, int(table.time[work.shown.rows].min())), default=None)
+    return min(found, key=lambda work: (-work.cost, int(table.time[work.shown[0].rows].min())), default=None)
+
+
+def _other_at_the_start(findings: Findings) -> SlowWork | None:
+    """What was said before the first iteration, and never by good jobs: what most ranks said first."""
+    parsed, table = findings.parsed, findings.parsed.table
+    if parsed.usual is None:
+        return None
+    unusual = [
+        event
+        for event, template in enumerate(table.templates)
+        if template.id not in parsed.usual.anywhere and not template.block and _tells(template.sample)
+    ]
+    rows_of_event = table.rows_of(sorted(unusual, key=lambda event: (int(table.heads[event]), event))[:MOST_EVENTS])
+    early = [
+        _shown(table, event, rows, _OTHER)
+        for event, rows in sorted(rows_of_event.items())
+        if bool((parsed.iterations.of_row[rows] == NO_ITERATION).all())
+    ]
+    early.sort(key=lambda candidate: (-len(candidate.ranks), -len(candidate.nodes), int(candidate.rows[0])))
+    if not early:
+        return None
+    text, first = _quote(findings, early[0].rows), early[0]
+    who = _count(len(first.ranks), "rank") or _count(len(first.nodes), findings.unit) or "the job"
+    because = f"Before the first iteration {who} said \u201c{text}\u201d, which no good job did."
+    return SlowWork(tuple(early[:MOST_SHOWN]), because, 0.0)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}" if number else ""
 
 
 def _asked(findings: Findings) -> Collection[int]:
@@ -121,7 +159,7 @@ def _took_longer(
     shown = np.array([row for row, value in now.items() if value >= usual], np.intp)
     told = f"{duration(float(np.median(earlier)))} before" if was else "it was never said before"
     because = f"Since then it took {duration(usual)} at \u201c{_quote(findings, shown)}\u201d and its like; {told}."
-    return SlowWork(_shown(findings.parsed.table, event, shown), because, grew)
+    return SlowWork((_shown(findings.parsed.table, event, shown, _LONGER),), because, grew)
 
 
 def _quote(findings: Findings, rows: NDArray[np.intp]) -> str:
@@ -152,7 +190,13 @@ def _first_said(findings: Findings, event: int, since: NDArray[np.intp]) -> Slow
     if not tells or first > middle or int(reached.max()) < middle or paused.any():
         return None
     because = f"Since then it said \u201c{_quote(findings, since)}\u201d, {len(since)} times."
-    return SlowWork(_shown(parsed.table, event, since), because, 0.0)
+    return SlowWork((_shown(parsed.table, event, since, _LONGER),), because, 0.0)
+
+
+def _tells(sample: str) -> bool:
+    """Whether a message says something in words, and nothing that is known to be harmless."""
+    fact = fact_of(sample, block=False)
+    return len(_WORD.findall(sample)) >= WORDS and (fact is None or fact.kind != Kind.NONE or not fact.known)
 
 
 def _is_new(findings: Findings, event: int, before: NDArray[np.intp]) -> bool:
@@ -161,7 +205,7 @@ def _is_new(findings: Findings, event: int, before: NDArray[np.intp]) -> bool:
     return not len(before) and (usual is None or findings.parsed.table.templates[event].id not in usual.anywhere)
 
 
-def _shown(table: EventTable, event: int, rows: NDArray[np.intp]) -> Candidate:
+def _shown(table: EventTable, event: int, rows: NDArray[np.intp], why: str) -> Candidate:
     origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
     return Candidate(
         event=event,
@@ -175,6 +219,6 @@ def _shown(table: EventTable, event: int, rows: NDArray[np.intp]) -> Candidate:
         ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
         role=Role.ROOT,
         score=AT_THE_ONSET,
-        why="this tells what took longer",
+        why=why,
         ordinary=True,
     )

@@ -332,6 +332,7 @@ _LABELS = re.compile(
     r"|\[(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\] ?[A-Z]{2,12}\(\d{1,10},[^)]{1,60}\):[\d.:-]{19,32} \[[^\]]{1,80}\]"
     r"(?:\[\d{1,10}\]|\d{1,10})?\s{1,8}"  # Ascend's plog
     r"|\[\s{0,8}(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\s{0,8}\](?: - | )"
+    r"|[\w.-]{1,64}:\d{1,10}:\d{1,10} \[\d{1,3}\] (?=NCCL )"
     r"|\(\w{1,60} pid=\d{1,10}(?:, ip=[\d.]{7,15})?\) "  # Ray
     r"|[\w.-]{1,64}:? (?=\[(?:rank|default)\d)"  # pdsh, a prefix of one's own
     r"|\[\d{1,6},\d{1,6}\]<std(?:out|err)>:"  # mpirun --tag-output

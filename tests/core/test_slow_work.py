@@ -6,6 +6,13 @@ from core.model import Diagnosis
 from tests.support.jobs import at, four_nodes
 
 SLOW_FROM = 101  # iteration
+# As src/transport/net_ib.cc of NCCL 2.19 prints it
+NO_IB = "node-2:35890:36236 [2] NCCL INFO NET/IB : No device found."
+# As ProcessGroupNCCL.cpp of PyTorch 2.5 prints it
+BARRIER = (
+    "ProcessGroupNCCL.cpp:4115] [PG ID 0 PG GUID 0 Rank 1]  using GPU 1 to perform barrier as devices used by this "
+    "process are currently unknown."
+)
 
 
 def slowed(said: dict[int, str], *, driver: bool = False) -> Diagnosis:
@@ -75,3 +82,27 @@ def test_work_that_takes_a_small_part_of_what_a_step_lost_is_not_told() -> None:
     }
 
     assert not any("Since then" in sentence for sentence in slowed(small).why)
+
+
+def slower_than_good(first: str) -> Diagnosis:
+    """The answer for a job whose steps take 6 s where a good job took 1 s, and whose ranks said this at first."""
+
+    def logs(pace: float, *early: str) -> dict[int, list[str]]:
+        steps = [at(2 + pace * step, f"step {step} loss 2.5") for step in range(1, 61)]
+        return {n: [at(0, "world is up"), *(at(1, text) for text in early), *steps] for n in range(4)}
+
+    good = four_nodes(logs(1.0), status=Status.COMPLETED)
+    return diagnose(four_nodes(logs(6.0, first), status=Status.CANCELLED), [good])
+
+
+def test_what_no_good_job_said_at_the_start_is_told_of_a_job_that_was_slower_all_along() -> None:
+    """Sockets in place of InfiniBand: nothing fails."""
+    found = slower_than_good(NO_IB)
+
+    assert found.events[0].lines[0].text.endswith(NO_IB)
+    assert "4 ranks said \u201cNCCL INFO NET/IB : No device found.\u201d, which no good job did." in found.why[-1]
+
+
+def test_what_is_known_to_be_harmless_is_no_reason_to_be_slow() -> None:
+    """PyTorch guesses the device in most jobs that do not name it."""
+    assert not any("no good job did" in sentence for sentence in slower_than_good(BARRIER).why)
