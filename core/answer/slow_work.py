@@ -43,15 +43,10 @@ _WORD = re.compile(r"\b[A-Za-z]{2,20}\b")
 _LONGER = "this tells what took longer"
 _OTHER = "no good job said this before its first iteration"
 _PROGRESS = re.compile(r"\b(?:iter|iteration|step|epoch|update|batch)\b\W{0,3}<NUM>", re.IGNORECASE)
-_SHOWS = Fact(
-    Role.ROOT,
-    Blame.NOBODY,
-    Kind.NONE,
-    0.0,
-    "said since the job became slow",
-    "Look at the service or the storage that this line speaks of: was it slow, too, for others?",
-    known=False,
-)
+_CHECK = {
+    _LONGER: "Look at the service or the storage that this line speaks of: was it slow, too, for others?",
+    _OTHER: "Compare what these lines speak of with a good job: its settings, libraries, network and devices.",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +205,7 @@ def _shown(table: EventTable, event: int, rows: NDArray[np.intp], why: str) -> C
     return Candidate(
         event=event,
         text=table.templates[event].sample,
-        fact=_SHOWS,
+        fact=Fact(Role.ROOT, Blame.NOBODY, Kind.NONE, 0.0, "", _CHECK[why], known=False),
         rows=rows,
         count=len(rows),
         excess=1.0,
