@@ -32,9 +32,7 @@ from core.model import Role
 from core.nodes.onset import AT_THE_ONSET, onset_of_slowdown
 from core.nodes.sign import short
 
-MOST_EVENTS = (
-    256  # messages that are looked at, those said least often first: what follows a fault is said now and then
-)
+MOST_EVENTS = 256  # messages that are looked at, those said least often first: what follows a fault is said seldom
 TIMES = 3  # a message is said since the onset: what is said once or twice may be an evaluation or the end of an epoch
 QUARTER = 0.25  # of durations before the onset may be as long as the usual one since: single reads are slow at any time
 MOST_SHOWN = 3  # of messages at the start; a reader looks at few
