@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.answer.findings import Findings, Verdict, broke, held_up, may_have_hung
+from core.answer.repeated_words import find_repeated
 from core.answer.slow_work import find_slow_work
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
@@ -41,7 +42,7 @@ def with_onset(findings: Findings, verdict: Verdict) -> Verdict:
     time = findings.parsed.table.time
     began.sort(key=lambda candidate: (not candidate.fact.known, int(time[candidate.rows].min()), candidate.event))
     if not began:
-        return _with_slow_work(findings, verdict) if nobody else verdict
+        return _with_work(findings, verdict) if nobody else verdict
     first = began[0]
     who = first.nodes[0] if len(first.nodes) == 1 else f"{len(first.nodes)} {findings.unit}s"
     when = "Since then " if held_up(findings) else ""
@@ -63,9 +64,9 @@ def _share(findings: Findings, candidate: Candidate) -> str:
     return f"{who} {findings.unit}s"
 
 
-def _with_slow_work(findings: Findings, verdict: Verdict) -> Verdict:
-    """The verdict of a job that was slow, with the work that takes longer since, in words that no rule knows."""
-    work = find_slow_work(findings)
+def _with_work(findings: Findings, verdict: Verdict) -> Verdict:
+    """The verdict with the work that takes longer since, or what it waits for, in words that no rule knows."""
+    work = find_slow_work(findings) or find_repeated(findings)
     if work is None:
         return verdict
     checks = (work.shown[0].fact.check, *verdict.checks)

@@ -41,8 +41,8 @@ _WORD = re.compile(r"\b[A-Za-z]{2,20}\b")
 _LONGER = "this tells what took longer"
 _OTHER = "no good job said this before its first iteration"
 _PROGRESS = re.compile(r"\b(?:iter|iteration|step|epoch|update|batch)\b\W{0,3}<NUM>", re.IGNORECASE)
+_LOOK = "Look at the service or the storage that this line speaks of: was it slow, too, for others?"
 _CHECK = {
-    _LONGER: "Look at the service or the storage that this line speaks of: was it slow, too, for others?",
     _OTHER: "Compare what these lines speak of with a good job: its settings, libraries, network and devices.",
 }
 
@@ -90,21 +90,24 @@ def _other_at_the_start(findings: Findings) -> SlowWork | None:
     ]
     rows_of_event = table.rows_of(sorted(unusual, key=lambda event: (int(table.heads[event]), event))[:MOST_EVENTS])
     early = [
-        _shown(table, event, rows, _OTHER)
+        shown_event(table, event, rows, _OTHER)
         for event, rows in sorted(rows_of_event.items())
         if bool((parsed.iterations.of_row[rows] == NO_ITERATION).all())
     ]
     early.sort(key=lambda candidate: (-len(candidate.ranks), -len(candidate.nodes), int(candidate.rows[0])))
     if not early:
         return None
-    text, first = _quote(findings, early[0].rows), early[0]
-    who = _count(len(first.ranks), "rank") or _count(len(first.nodes), findings.unit) or "the job"
+    text, who = first_quote(findings, early[0].rows), speakers(findings, early[0])
     because = f"Before the first iteration {who} said \u201c{text}\u201d, which no good job did."
     return SlowWork(tuple(early[:MOST_SHOWN]), because, 0.0)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}" if number else ""
+def speakers(findings: Findings, event: Candidate) -> str:
+    """Who says an event, for a sentence: a node by its name, several by how many they are."""
+    if len(event.nodes) == 1:
+        return event.nodes[0]
+    many = ((len(event.ranks), "rank"), (len(event.nodes), findings.unit))
+    return next((f"{number} {noun}s" for number, noun in many if number > 1), "the job")
 
 
 def _asked(findings: Findings) -> Collection[int]:
@@ -151,11 +154,13 @@ def _took_longer(
         return None
     shown = np.array([row for row, value in now.items() if value >= usual], np.intp)
     told = f"{duration(float(np.median(earlier)))} before" if was else "it was never said before"
-    because = f"Since then it took {duration(usual)} at \u201c{_quote(findings, shown)}\u201d and its like; {told}."
-    return SlowWork((_shown(findings.parsed.table, event, shown, _LONGER),), because, grew)
+    because = (
+        f"Since then it took {duration(usual)} at \u201c{first_quote(findings, shown)}\u201d and its like; {told}."
+    )
+    return SlowWork((shown_event(findings.parsed.table, event, shown, _LONGER),), because, grew)
 
 
-def _quote(findings: Findings, rows: NDArray[np.intp]) -> str:
+def first_quote(findings: Findings, rows: NDArray[np.intp]) -> str:
     """The first of these rows, without its time and labels."""
     row = int(rows[0])
     return short(quote(read_rows(findings.parsed.files, findings.parsed.table, [row]).get(row, "")))
@@ -182,8 +187,9 @@ def _first_said(findings: Findings, event: int, since: NDArray[np.intp]) -> Slow
     tells = is_message(parsed, event) and not _PROGRESS.search(parsed.table.templates[event].sample)
     if not tells or first > middle or int(reached.max()) < middle or paused.any():
         return None
-    because = f"Since then it said \u201c{_quote(findings, since)}\u201d, {len(since)} times."
-    return SlowWork((_shown(parsed.table, event, since, _LONGER),), because, 0.0)
+    shown = shown_event(parsed.table, event, since, _LONGER)
+    text, who = first_quote(findings, since), speakers(findings, shown)
+    return SlowWork((shown,), f"Since then {who} said \u201c{text}\u201d, {len(since)} times.", 0.0)
 
 
 def _tells(sample: str) -> bool:
@@ -198,12 +204,13 @@ def _is_new(findings: Findings, event: int, before: NDArray[np.intp]) -> bool:
     return not len(before) and (usual is None or findings.parsed.table.templates[event].id not in usual.anywhere)
 
 
-def _shown(table: EventTable, event: int, rows: NDArray[np.intp], why: str) -> Candidate:
+def shown_event(table: EventTable, event: int, rows: NDArray[np.intp], why: str) -> Candidate:
+    """An event of ordinary words that is shown as a root, for the reason why."""
     origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
     return Candidate(
         event=event,
         text=table.templates[event].sample,
-        fact=Fact(Role.ROOT, Blame.NOBODY, Kind.NONE, 0.0, "", _CHECK[why], known=False),
+        fact=Fact(Role.ROOT, Blame.NOBODY, Kind.NONE, 0.0, "", _CHECK.get(why, _LOOK), known=False),
         rows=rows,
         count=len(rows),
         excess=1.0,

@@ -28,7 +28,8 @@ MOST = 6  # such messages; a reader looks at few (as in core.answer.build_diagno
 BELOW = 64  # rows that are looked at below it: who stops a job says so in few
 _WORD = re.compile(r"(?<![A-Za-z<])[A-Za-z]{3,40}")
 _WORDS = re.compile(r"(?:[A-Za-z]{2,40}[^A-Za-z]{1,40}){2}[A-Za-z]{2}")  # three of them: a message, no part of a list
-_NO_MESSAGE = re.compile(r"^\s*(?:File \"|\w+\(|\[\[|[\w.]+[=(]|#\d)|\.(?:cc?|cpp|go|rs):")  # frames, parts of a dump
+# Frames, heads and parts of a dump
+_NO_MESSAGE = re.compile(r"^\s*(?:File \"|\w+\(|\[\[|[\w.]+[=(]|#\d)|\.(?:cc?|cpp|go|rs):|\(most recent call ")
 LATE = Fact(
     Role.PROPAGATED,
     Blame.NAMED,
@@ -50,11 +51,11 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
     if len(iterations.marks) < MIN_TIMES or at_end or parsed.job.status is Status.COMPLETED:
         return tuple(candidates)
     known = {candidate.event for candidate in candidates} | parsed.telling
-    last_marks = _last_marks(table, iterations.marks)
+    last = last_marks(table, iterations.marks)
     if ending.slow is not None and not (ending.slow.than_good_jobs or ending.hung):
         candidates = [
             candidate.with_role(Role.PROPAGATED, "said once a job that was slow had stopped: who gave up did not break")
-            if candidate.role is Role.ROOT and not candidate.fact.known and _after(parsed, candidate.rows, last_marks)
+            if candidate.role is Role.ROOT and not candidate.fact.known and _after(parsed, candidate.rows, last)
             else candidate
             for candidate in candidates
         ]
@@ -62,7 +63,7 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
     late = [
         _candidate(table, event, first_rows)
         for event, rows in sorted(table.rows_of(events).items())
-        if len(first_rows := _by_ranks(table, rows)) and _after(parsed, first_rows, last_marks)
+        if len(first_rows := _by_ranks(table, rows)) and _after(parsed, first_rows, last)
     ]
     if ending.steady and parsed.job.status is not Status.FAILED:
         late = [candidate.with_role(Role.TEARDOWN, "said when the job was stopped") for candidate in late]
@@ -78,7 +79,7 @@ def said_last(parsed: Parsed) -> tuple[Candidate, ...]:
     table, marks = parsed.table, parsed.iterations.marks
     if not len(marks):
         return ()
-    last = _last_marks(table, marks)
+    last = last_marks(table, marks)
     below = [np.arange(row + 1, min(table.rows_of_file(file).stop, row + 1 + BELOW)) for file, row in _marked(last)]
     rows = np.concatenate(below)
     events = np.unique(table.event[rows[table.head[rows]]]).tolist()
@@ -120,7 +121,7 @@ def _by_ranks(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.asarray(heads[np.isin(table.voice[heads], of_rank)], np.intp)
 
 
-def _last_marks(table: EventTable, marks: NDArray[np.intp]) -> NDArray[np.intp]:
+def last_marks(table: EventTable, marks: NDArray[np.intp]) -> NDArray[np.intp]:
     """Row of the last progress in each file; before all rows where a file has none."""
     last = np.full(len(table.files), -1, np.intp)
     np.maximum.at(last, table.file[marks], marks)

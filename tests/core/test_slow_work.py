@@ -62,7 +62,7 @@ def test_a_message_that_was_never_said_before_is_told() -> None:
 
     found = slowed(judge)
 
-    assert found.why[-1].startswith("Since then it said \u201cjudge is busy, ")
+    assert found.why[-1].startswith("Since then 4 ranks said \u201cjudge is busy, ")
     assert found.why[-1].endswith(", 52 times.")
 
 
