@@ -40,8 +40,10 @@ def with_finding_lines(findings: Findings, verdict: Verdict) -> Verdict:
         return verdict
     elif is_by_numbers(findings):
         carried = _of_number(findings)
+    elif verdict.suspects:
+        carried = _of_suspect(findings, verdict.suspects[0])
     else:
-        carried = _of_suspect(findings, verdict.suspects[0]) if verdict.suspects else None
+        carried = None if verdict.onset else _of_slowdown(findings)
     return verdict if carried is None else replace(verdict, carried=(carried,))
 
 
@@ -78,6 +80,15 @@ def _of_number(findings: Findings) -> Candidate | None:
         return None
     because = f"{broken.name} is nan from here on, until the last line that tells it."
     return _ordinary(findings.parsed, np.array([broken.row], np.intp), because)
+
+
+def _of_slowdown(findings: Findings) -> Candidate | None:
+    """The first lines that count iterations since a job was slow of which nobody stands apart."""
+    slow, iterations = findings.ending.slow, findings.parsed.iterations
+    if slow is None or slow.than_good_jobs or findings.ending.hung or findings.roots or not held_up(findings):
+        return None
+    since = iterations.marks[iterations.numbers >= slow.iteration]
+    return _ordinary(findings.parsed, since, "Steps take longer from here on, until the end.")
 
 
 def _of_suspect(findings: Findings, suspect: Suspicion) -> Candidate | None:

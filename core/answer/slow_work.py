@@ -124,10 +124,11 @@ def _asked(findings: Findings) -> Collection[int]:
 
 
 def _work(findings: Findings, event: int, rows: NDArray[np.intp], slow: Slowdown) -> SlowWork | None:
+    parsed = findings.parsed
     before, since = _split(findings, rows, slow)
-    if len(since) < TIMES:
-        return None
-    timed = is_timed(findings.parsed.table.templates[event].sample)
+    if len(since) < TIMES or int(parsed.iterations.of_row[since].min()) >= (parsed.iterations.last or 0):
+        return None  # said behind the last progress alone: how it ended
+    timed = is_timed(parsed.table.templates[event].sample)
     work = _took_longer(findings, event, before, since, slow) if timed else None
     return work if work is not None or not _is_new(findings, event, before) else _first_said(findings, event, since)
 

@@ -4,6 +4,7 @@ Suddenly, by a level that was left (``core.course.level_shift``), or little by l
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -50,13 +51,33 @@ class Slowdown:
 
 
 def told_slowdown(parsed: Parsed) -> Slowdown | None:
-    """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
+    """The slowdown that lines tell of which have no clock: by the time of a step that they print, or of its parts."""
     timings = parsed.timings
-    totals = {name: values for name, values in timings.items() if TOTAL.search(name)}
-    slowdowns = [
-        slow for _, values in sorted(totals.items()) if (slow := _shift_of(values, long=LONG_RATIO)) is not None
-    ]
+    totals = [values for name, values in sorted(timings.items()) if TOTAL.search(name)]
+    slowdowns = [slow for values in totals if (slow := _shift_of(values, long=LONG_RATIO)) is not None]
+    if not totals and len(parts := _parts(timings)) > 0:
+        slowdowns = [slow for slow in (_shift_of(parts, long=LONG_RATIO),) if slow is not None]
     return max(slowdowns, key=lambda slow: slow.after, default=None)
+
+
+def _parts(timings: Mapping[str, Mapping[int, Mapping[int, float]]]) -> Mapping[int, Mapping[int, float]]:
+    """Seconds of all parts of a step that a rank prints in the same iterations, by rank and iteration."""
+    sums: dict[int, dict[int, float]] = {}
+    counts: dict[int, Counter[int]] = {}
+    for name, values in sorted(timings.items()):
+        if name == LAG or is_rate(name):
+            continue
+        scale = 1000 if is_milliseconds(name) else 1
+        for rank, of_rank in values.items():
+            own, count = sums.setdefault(rank, {}), counts.setdefault(rank, Counter())
+            count.update(of_rank.keys())
+            for number, value in of_rank.items():
+                own[number] = own.get(number, 0.0) + value / scale
+    return {
+        rank: {number: total for number, total in own.items() if counts[rank][number] == max(counts[rank].values())}
+        for rank, own in sums.items()
+        if own
+    }
 
 
 def drawn_slowdown(parsed: Parsed) -> Slowdown | None:

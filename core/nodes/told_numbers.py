@@ -4,6 +4,7 @@
 column for each rank: what a number is of tells its speaker, an identifier in the line, or its place in the row.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,10 @@ MAX_SELDOM = MIN_SIDE  # times that each of them tells it; what is told more oft
 SEVERAL = 2  # numbers of a message: how long each worked, and how long it waited
 MAX_LISTS = 8  # that follow each other
 FLOOR_OF_TOP, FLOOR_OF_USUAL = 1 / 256, 1 / 16  # of the largest and the usual value: what is below is told as nearly 0
+
+_BAR = re.compile(
+    r"\d/(?:\d{1,12}|\?) \[\d"
+)  # tqdm: 74/3000 [00:22<39:02; its numbers without a name are no measurement
 
 _Numbers = dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]]  # by place and name, then row and value
 
@@ -79,7 +84,10 @@ def _numbers_of(parsed: Parsed, event: int, home: Mapping[int, str]) -> _Numbers
     subjects = Subjects(table, texts, home, parsed.nodes)
     heads = _heads(parsed, event, rows, len(subjects.listed)) if subjects.lists_ranks else {}
     for row, text in texts:
+        draws = _BAR.search(text) is not None
         for subject, number in subjects.read(row, text):
+            if draws and not number.name:
+                continue
             name = f"{heads[row]} {number.name}".strip() if row in heads else number.name
             found[number.place, name][subject].append((row, number.value))
     return found

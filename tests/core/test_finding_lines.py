@@ -10,7 +10,7 @@ from core.model import Diagnosis, Role, Scope
 from faultlib.draft import pattern_of
 from faultlib.recall import query_of
 from tests.core.test_rank_series import FORMS, NODES, ONSET, told
-from tests.support.jobs import at, job, lines
+from tests.support.jobs import at, four_nodes, job, lines
 
 SRUN = "srun: Job step aborted: Waiting up to 32 seconds for job step to finish."
 CANCELLED = "slurmstepd: error: *** JOB 7719001 ON nid1 CANCELLED AT 2026-05-16T10:19:42 ***"
@@ -82,3 +82,25 @@ def test_a_finding_on_a_named_node_keeps_its_suspect() -> None:
 
     assert [node.node for node in found.nodes] == [list(NODES)[2]]
     assert found.events[0].nodes in ((), (list(NODES)[2],))
+
+
+def test_a_slow_job_of_which_nobody_stands_apart_shows_where_its_steps_became_longer() -> None:
+    """By the first line that counts an iteration since; whoever stopped it comes before that where somebody says so."""
+
+    def slowed(*end: str) -> Job:
+        clocks = [step if step <= 60 else 60 + 4 * (step - 60) for step in range(1, 101)]
+        steps = [at(clock, f"step {step} loss 2.5") for step, clock in enumerate(clocks, start=1)]
+        return four_nodes(dict.fromkeys(range(4), steps), others={"slurm.out": end}, status=Status.CANCELLED)
+
+    assert first(diagnose(slowed(), [])).endswith("step 61 loss 2.5")
+    assert first(diagnose(slowed(at(221, CANCELLED)), [])).endswith(CANCELLED)
+
+
+def test_a_job_without_a_clock_is_slow_where_the_parts_of_a_step_come_to_more() -> None:
+    """No line tells the whole step: the ranks print how long they waited and computed."""
+    steps = [f"batch {n} wait {0.02 if n < 25 else 5.7:.2f}s compute 4.3{n % 3}s" for n in range(1, 81)]
+    found = diagnose(four_nodes(dict.fromkeys(range(4), steps), status=Status.CANCELLED), [])
+
+    assert found.headline.startswith("The job was slow from iteration 25 on")
+    assert "wait went from 0.02 s to 5.7 s" in found.why[-1]
+    assert first(found).startswith("batch 25 wait 5.70s")

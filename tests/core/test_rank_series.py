@@ -7,6 +7,8 @@ import pytest
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Scope
+from core.nodes.told_numbers import told_numbers
+from core.parsed import parse_job
 from tests.support.jobs import at, job, lines, suspected
 
 NODES = {f"farm-{letter}": (2 * n, 2 * n + 1) for n, letter in enumerate("abcd")}
@@ -149,3 +151,17 @@ def test_columns_may_be_called_after_nodes() -> None:
         ]
         rows.append(f"turn {step} " + " ".join(f"{name}={value:.3f}" for name, value in zip(names, took, strict=True)))
     assert suspected(job({"steps.txt": lines(*rows)}, nodes=tuple(NODES), status=Status.CANCELLED)) == ["farm-c"]
+
+
+def test_numbers_of_a_progress_bar_are_no_list_of_ranks() -> None:
+    """Of four ranks only the bar of one is seen, and four of its numbers stand in a row."""
+    bars = [
+        f"  {k // 30}%|          | {k}/3000 [00:{k:02d}<{20 + k % 30}:{k % 60:02d},  {2 + k % 9 / 8:.2f}it/s]"
+        for k in range(60)
+    ]
+    whole = job(
+        {"slurm.out": lines(*bars)}, nodes=tuple("abcd"), node_ranks={node: (n,) for n, node in enumerate("abcd")}
+    )
+    parsed = parse_job(whole, (), cache=None, workers=1, progress=None)
+
+    assert not list(told_numbers(parsed, dict(enumerate("abcd"))))
