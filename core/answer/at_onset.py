@@ -4,12 +4,13 @@ A disk that retries, a processor that is too hot, a file system that every node 
 that no rule of ``core.judge`` takes it for what broke. The moment, and who says it, tie it to the slowdown.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.answer.confidence import Ground, Support, confidence
 from core.answer.findings import Findings, Verdict, broke, held_up, may_have_hung
 from core.answer.repeated_words import find_repeated
 from core.answer.slow_work import find_slow_work
@@ -23,6 +24,9 @@ from core.nodes.sign import short
 from core.shares import MAJORITY
 
 SURE = 0.8  # strength of a direct trace; what is weaker is said by machines that are well, too
+_LOOK_AT_IT = (
+    "Look at what all of them name: the log, load and network of that server, and whether other jobs wait for it."
+)
 _SHARED = frozenset({Kind.STORAGE, Kind.REMOTE_SERVICE})
 MOST = 3  # a reader looks at few; the lines of one fault that differ are told together
 
@@ -43,17 +47,28 @@ def with_onset(findings: Findings, verdict: Verdict) -> Verdict:
     began.sort(key=lambda candidate: (not candidate.fact.known, int(time[candidate.rows].min()), candidate.event))
     if not began:
         return _with_work(findings, verdict) if nobody else verdict
-    first = began[0]
+    return _with_events(findings, verdict, began)
+
+
+def _with_events(findings: Findings, verdict: Verdict, began: Sequence[Candidate]) -> Verdict:
+    """The verdict with what began to be said; where nobody is suspected and all share it, the headline has it too."""
+    first, sure, headline = began[0], verdict.confidence, verdict.headline
     who = first.nodes[0] if len(first.nodes) == 1 else f"{len(first.nodes)} {findings.unit}s"
     when = "Since then " if held_up(findings) else ""
     because = f"{when}{who} said \u201c{short(first.quote or first.text)}\u201d: {first.fact.says}."
-    checks = dict.fromkeys((*((first.fact.check,) if first.fact.known else ()), *verdict.checks))
-    headline = f"{verdict.headline.removesuffix('.')}; {_share(findings, first)} report that {first.fact.says}."
+    check = first.fact.check
+    if not verdict.suspects and first.fact.known:
+        headline = f"{headline.removesuffix('.')}; {_share(findings, first)} report that {first.fact.says}."
+    if not verdict.suspects and _is_shared(findings, first):
+        check = _LOOK_AT_IT
+        support = Support(first.fact.strength, frozenset({Ground.SPREAD}), findings.voices)
+        sure = confidence(support) if held_up(findings) else sure
     return replace(
         verdict,
-        headline=headline if nobody and first.fact.known else verdict.headline,
+        confidence=sure,
+        headline=headline,
         why=(*verdict.why, because),
-        checks=tuple(checks),
+        checks=tuple(dict.fromkeys((*((check,) if first.fact.known else ()), *verdict.checks))),
         onset=tuple(began[:MOST]),
     )
 

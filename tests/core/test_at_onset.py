@@ -4,7 +4,7 @@ import pytest
 
 from core.diagnose import diagnose
 from core.job import Job, Status
-from core.model import EventEvidence, Role, Scope
+from core.model import Confidence, EventEvidence, Role, Scope
 from tests.support.jobs import at, four_nodes
 
 # As drivers/nvme/host/pci.c, drivers/thermal/intel/therm_throt.c and fs/nfs of Linux 6.6 print them
@@ -69,6 +69,8 @@ def test_a_file_server_that_failed_before_too_is_named_where_all_complain_of_it(
     found = diagnose(slowed({n: [(60.0 + n, NFS), (140.0 + n, NFS)] for n in range(4)}, own=None), [])
 
     assert found.headline.endswith("; all 4 nodes report that storage failed.")
+    assert found.confidence is Confidence.SUPPORTED
+    assert found.checks[0].startswith("Look at what all of them name")
     assert found.events[0].lines[0].text.endswith(NFS)
 
 
