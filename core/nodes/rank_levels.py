@@ -30,6 +30,8 @@ LOW, HIGH = 10, 90  # percentiles between which a number lies, but for single on
 BALANCED = 2 / 3  # of the longer of both, that the other has at least: what it works longer is what it waits less
 AGREE = 0.5  # of how far the lone one is away, that all others are from each other at most
 _IDLE = re.compile(r"idle|stall", re.IGNORECASE)  # waits that name no other rank
+# Waits for a neighbour: stages of a pipeline differ by what they hold, the last one has the loss
+_NEIGHBOUR = re.compile(r"send|recv|receive", re.IGNORECASE)
 _CHECK = "Compare {} with a healthy node: clocks and throttling, load, memory, storage."
 
 Numbers = Mapping[Subject, Told]  # one number: whom it is told of, and its values
@@ -67,6 +69,8 @@ def exchange_signs(told: Sequence[tuple[int, str, Numbers]], *, seldom: bool = F
     found: dict[tuple[str, int], Sign] = {}
     for event, numbers in sorted(of_event.items()):
         ranges = [_Ranges.of(name, of) for name, of in numbers if may_be_duration(name) and not is_rate(name)]
+        if any(_NEIGHBOUR.search(name) for name, _ in numbers):
+            continue
         everyone = {subject for _, values in numbers for subject in values}
         for group in _groups(everyone):
             # Of two halves only the names of waits tell who waits for whom
