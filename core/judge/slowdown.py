@@ -5,7 +5,7 @@ Suddenly, by a level that was left (``core.course.level_shift``), or little by l
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,11 +51,12 @@ class Slowdown:
 
 def told_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that lines tell of which have no clock: by the time of a step that they print."""
-    timings = parsed.timings
-    totals = {name: values for name, values in timings.items() if TOTAL.search(name)}
-    slowdowns = [
-        slow for _, values in sorted(totals.items()) if (slow := _shift_of(values, long=LONG_RATIO)) is not None
-    ]
+    slowdowns = []
+    for name, values in parsed.timings.items():
+        slow = _shift_of(values, long=LONG_RATIO) if TOTAL.search(name) else None
+        if slow is not None:
+            scale = 1000 if is_milliseconds(name) else 1
+            slowdowns.append(replace(slow, before=slow.before / scale, after=slow.after / scale))
     return max(slowdowns, key=lambda slow: slow.after, default=None)
 
 
