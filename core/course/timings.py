@@ -29,10 +29,11 @@ _DIGITS = re.compile(r"\d+")
 LAG = "time behind the others"
 _MIN_COUNTED = 8  # numbers that all rise: of measured ones so many do in one of 40,320 orders
 STEP_OF_EACH = "time of a step, as one tells it of all"
+OF_ALL = -1  # stands for a rank where one tells of the whole job
 # A name and a number, as loggers join them: data_time=0.12, "fwd: 12.3", time 22.7s, elapsed (ms): 203.4
 _PAIR = re.compile(
-    r"([A-Za-z][A-Za-z_./-]*(?: [A-Za-z_./-]+){0,3}?)[\"']?(?: ?\(\w+\))?[\"']?\s*[:= ]\s*[\"']?"
-    r"(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\d.]*[/:\d%])(?P<unit> ?m?s\b)?"
+    r"([A-Za-z][A-Za-z_./-]*(?: [A-Za-z_./-]+){0,3}?)[\"']?(?: ?\((?P<of>\w+)\))?[\"']?\s*[:= ]\s*[\"']?"
+    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\d.]*[/:\d%])(?P<unit> ?m?s\b)?"
 )
 # A number and what it is of, as loggers write rates: 1312 ms/update, 1.3 s/it, 24.5 ex/s
 _OF_EACH = re.compile(r"(?<![\w.:=/])(\d+(?:\.\d+)?) ?(m?s(?:ec)?/[a-z]{2,12}|[a-z]{2,12}/s(?:ec)?)\b")
@@ -61,8 +62,8 @@ def find_timings(
 ) -> Mapping[str, Values]:
     """Durations by name, rank and iteration; of rates their inverse; and by how much each rank is later.
 
-    Only ranks that count their own iterations are read, by markers or in words of their own, and what one that is none
-    tells of the nodes of all.
+    Only ranks that count their own iterations are read, by markers or in words of their own; where none does, what one
+    that is none tells of the nodes of all, and of the whole job (under OF_ALL).
 
     Args:
         node_ranks: ranks of each node, as job.json has them.
@@ -86,8 +87,11 @@ def find_timings(
                 others = everyone if len(told) == len(everyone) else [one for one in everyone if one != rank[place]]
                 for other, value in zip(others, told, strict=False):
                     found[STEP_OF_EACH][other][iteration] = value
-    elif alone := {node: ranks[0] for node, ranks in node_ranks.items() if len(ranks) == 1}:
-        _add_told_of_nodes(found[STEP_OF_EACH], table, files, iterations, alone)
+    else:
+        alone = {node: ranks[0] for node, ranks in node_ranks.items() if len(ranks) == 1}
+        if alone:
+            _add_told_of_nodes(found[STEP_OF_EACH], table, files, iterations, alone)
+        _add_told_of_all(found, table, files, iterations)
     kept = {name: found[name] for name in sorted(found) if found[name] and not _counts_up(found[name])}
     return {**kept, LAG: _lags(iterations)}
 
@@ -110,6 +114,24 @@ def _add_told_of_nodes(
     for row, text in each_row(files, table, np.array(sorted(number), np.intp)):
         for rank, value in seconds_of(text, ranks).items():
             found[rank][number[row]] = value
+
+
+def _add_told_of_all(
+    found: dict[str, dict[int, dict[int, float]]],
+    table: EventTable,
+    files: Mapping[str, LogFile],
+    iterations: Iterations,
+) -> None:
+    """What the one who counts the iterations most often tells with them, in a log in which no rank counts any."""
+    voices, often = np.unique(iterations.voices, return_counts=True)
+    if not len(voices):
+        return
+    own = np.flatnonzero(iterations.voices == voices[np.argmax(often)])
+    own = own[_evenly(len(own), MOST_ROWS)]
+    number = dict(zip(iterations.marks[own].tolist(), iterations.numbers[own].tolist(), strict=True))
+    for row, text in each_row(files, table, np.array(sorted(number), np.intp)):
+        for name, value in numbers_told(text):
+            found[name][OF_ALL][number[row]] = value
 
 
 # Each of these asks for the same few names on every line.
@@ -210,10 +232,10 @@ def _told(text: str) -> list[_Told]:
         if _counts(name):
             continue
         if is_rate(name):
-            told.append(_Told(name, *match.span(2), rate=True))
+            told.append(_Told(name, *match.span("number"), rate=True))
         elif unit or may_be_duration(name):
-            in_ms = unit_name == "ms" and not is_milliseconds(name)
-            told.append(_Told(f"{name} ms" if in_ms else name, *match.span(2), rate=False))
+            in_ms = "ms" in (unit_name, match["of"]) and not is_milliseconds(name)
+            told.append(_Told(f"{name} ms" if in_ms else name, *match.span("number"), rate=False))
     return [*told, *_with_slashes(text)] if "/" in text else told
 
 

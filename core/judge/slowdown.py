@@ -6,7 +6,7 @@ Suddenly, by a level that was left (``core.course.level_shift``), or little by l
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,11 +52,14 @@ class Slowdown:
 
 def told_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that lines tell of which have no clock: by the time of a step that they print, or of its parts."""
-    timings = parsed.timings
-    totals = [values for name, values in sorted(timings.items()) if TOTAL.search(name)]
-    slowdowns = [slow for values in totals if (slow := _shift_of(values, long=LONG_RATIO)) is not None]
-    if not totals and len(parts := _parts(timings)) > 0:
-        slowdowns = [slow for slow in (_shift_of(parts, long=LONG_RATIO),) if slow is not None]
+    totals = {name: values for name, values in sorted(parsed.timings.items()) if TOTAL.search(name)}
+    told = totals or {"": _parts(parsed.timings)}
+    slowdowns = []
+    for name, values in told.items():
+        slow = _shift_of(values, long=LONG_RATIO)
+        if slow is not None:
+            scale = 1000 if is_milliseconds(name) else 1
+            slowdowns.append(replace(slow, before=slow.before / scale, after=slow.after / scale))
     return max(slowdowns, key=lambda slow: slow.after, default=None)
 
 

@@ -25,7 +25,8 @@ _PROCESS = re.compile(
     rb"(?:worker|trainer|actor|replica|client|task|learner|agent|[watl])[-_#]?(?P<rank>[0-9]{1,6})", re.IGNORECASE
 )
 _LOCAL_KEY = re.compile(rb"local.{0,8}", re.IGNORECASE)
-_HOST = rb"(?!(?i:" + _ROLE + rb"))(?=[0-9.-]{0,62}[A-Za-z])[A-Za-z0-9.-]{1,63}"
+_UNIT = rb"(?:%|[KMGT]i?|[A-Za-z]?i?[Bb]|[munk]?s|secs?|min|h|it|[A-Za-z]{1,3}/s)"  # of a measure: 18.1G, 107/s
+_HOST = rb"(?!(?i:" + _ROLE + rb"))(?!" + _UNIT + rb"(?![\w.-]))(?=[0-9.-]{0,62}[A-Za-z])[A-Za-z0-9.-]{1,63}"
 _NODE_AND_RANK = (
     re.compile(rb"(?P<node>" + _HOST + rb")[/@#](?:r|rank)?(?P<rank>[0-9]{1,6})"),
     re.compile(rb"(?:r|rank)?(?P<rank>[0-9]{1,6})[/@](?P<node>" + _HOST + rb")", re.IGNORECASE),
@@ -49,7 +50,7 @@ _DATE = re.compile(rb"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Au
 _NODE = re.compile(
     rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|UTC|[AP]M)\Z)"
     rb"(?!.{0,64}\.(?:py|cc|cpp|go|rs|java|scala|js|ts|jl)(?::?[0-9]{1,6})?\Z)"
-    rb"(?![0-9.]{1,16}(?:%|[A-Za-z]?i?[Bb]|[munk]?s|secs?|min|h|it|[A-Za-z]{1,3}/s)?\Z)"
+    rb"(?![0-9.]{1,16}" + _UNIT + rb"?\Z)"
     rb"(?!0x[0-9a-f]{1,16}\Z|[0-9a-f]{7,64}\Z|[DIWEF][0-9]{4}\Z)"  # the last is glog's level and day
     rb"(?=[^A-Za-z]{0,63}[A-Za-z])(?P<node>[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)",
     re.IGNORECASE,

@@ -27,8 +27,10 @@ ALWAYS = 0.9  # of the reports since then: one may tell of a step that a checkpo
 MAX_ROWS = 2_000  # reports of one kind that are read
 BESIDE = 40  # characters before a name that say what it is named for
 _TELLS = re.compile(r"rank|rnk|slow|straggl|worker|node|host", re.IGNORECASE)
-# A rank by its number: "slowest rank 8", "rank=8", and Megatron's "MnClk/Rnk: 1965.00MHz/8"
-_RANK = re.compile(r"(?:rank|rnk)\b[^\w|,;]{0,3}(?:\d+(?:\.\d+)?[A-Za-z%]{0,4}/)?(\d{1,6})(?![\w.:%])", re.IGNORECASE)
+# A rank by its number: "slowest rank 8", "rank=8", "slowest=rank8", and Megatron's "MnClk/Rnk: 1965.00MHz/8"
+_RANK = re.compile(
+    r"(?:rank|rnk)(?:\b[^\w|,;]{0,3}(?:\d+(?:\.\d+)?[A-Za-z%]{0,4}/)?)?(\d{1,6})(?![\w.:%])", re.IGNORECASE
+)
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*\w")
 
 # nvidia-resiliency-ext, ptl_resiliency/straggler_det_callback.py: how fast a device is, of the fastest or of itself

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.iterations import NO_ITERATION
 from core.course.pace import SECOND, Course
 from core.course.patience import HANG_SECONDS
 from core.events.row_text import read_rows
@@ -153,7 +154,7 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     table = parsed.table
     until = ending.stopped - SECOND if ending.stopped is not None else np.iinfo(np.int64).max
     last = _last_rows(parsed, home, until)
-    if len(last) < MIN_RANKS:
+    if len(last) < MIN_RANKS or _before_training(parsed, list(last.values())):
         return []
     texts, names = read_rows(parsed.files, table, sorted(last.values())), words_of_names(table.nodes)
     phrases = {rank: phrase(texts.get(row, ""), names) for rank, row in last.items()}
@@ -175,6 +176,14 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
         because = f"The last word of {table.called(own, node)} was \u201c{text}\u201d; {most}."
         signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
+
+
+def _before_training(parsed: Parsed, rows: Sequence[int]) -> bool:
+    """Whether most of these were said before the first iteration of a job that came further: set-up has no order."""
+    table, counted = parsed.table, np.unique(parsed.table.file[parsed.iterations.marks])
+    known = [row for row in rows if table.timed[row] or table.file[row] in counted]
+    before = np.count_nonzero(parsed.iterations.of_row[np.sort(np.array(known, np.intp))] == NO_ITERATION)
+    return parsed.iterations.last is not None and bool(before > len(rows) * MAJORITY)
 
 
 def _is_elsewhere(table: EventTable, last: Mapping[int, int], rank: int, odd: Sequence[int], until: int) -> bool:

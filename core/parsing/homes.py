@@ -58,10 +58,12 @@ def _homes_of_tasks(table: EventTable, files: Mapping[str, LogFile]) -> dict[int
     return {task: next(iter(nodes)) for task, nodes in homes.items()}
 
 
-# Where a rank runs: "process 3/6 runs on lat2", "hostname: gpu-7", "rank 3 @ gpu-7"; its device is none
+# Where a rank runs: "process 3/6 runs on lat2", "rank 3 @ gpu-7", "hostname=turing", "[noether] rank 13/16 local 1".
+# Its device is none; a name without a digit is one where nothing else stands.
 _RUNS_ON = re.compile(
-    r"(?:\b(?:on|host(?:name)?|node)(?:\s?[=:]\s?|\s)(?:host |node )?|\d\s?@\s?)"
-    r"(?!(?:cuda|[gxn]pu|device|rank)\d{1,4}\b)(?P<node>(?=[\w.-]{0,62}[A-Za-z])(?=[\w.-]{0,62}\d)[A-Za-z0-9][\w.-]{1,62})",
+    r"(?:(?:\b(?:on|host(?:name)?|node)(?:\s?[=:]\s?|\s)(?:host |node )?|\d\s?@\s?)"
+    r"(?=[\w.-]{0,62}[A-Za-z])(?=[\w.-]{0,62}\d)|\bhost(?:name)?[=:]\s?|^\[(?=[^\]\s]{1,64}\] rank \d))"
+    r"(?!(?:cuda|[gxn]pu|device|rank)\d{1,4}\b)(?P<node>[A-Za-z0-9][\w.-]{1,62})",
     re.IGNORECASE | re.ASCII,
 )
 

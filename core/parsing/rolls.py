@@ -131,7 +131,7 @@ def _shapes(table: EventTable, known: Collection[str]) -> Iterator[Sequence[int]
     for event, template in enumerate(table.templates):
         if not template.block and 0 < table.heads[event] <= MAX_REPORTS:
             sample = template.sample.replace("<IP>", _ANY_ADDRESS).replace("<NUM>", "0")
-            if _NUMBERED.search(sample) and (table.nodes or _hosts(sample)):
+            if _NUMBERED.search(sample) and (table.nodes or known or _hosts(sample)):
                 shape = " ".join("*" if word in known else word for word in sample.split(" "))
                 shapes[_HOST.sub("*", shape)].append(event)
     heads = {shape: sum(int(table.heads[event]) for event in events) for shape, events in shapes.items()}

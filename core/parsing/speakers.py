@@ -44,7 +44,8 @@ _OF_A_RUN = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(
-    r"[^.]{1,64}\.(?P<behind>\d{1,6})|(?:std)?(?:out|err|output|log|console)[-_.]?(?P<of_stream>\d{1,6})", re.IGNORECASE
+    r"[^.]{1,64}\.(?P<behind>\d{1,6})|(?:(?:std)?(?:out|err|output|log|console)[-_.]?|r)(?P<of_stream>\d{1,6})",
+    re.IGNORECASE,
 )
 _CRAY_NODE = re.compile(r"nid\d{5,6}")  # how HPE Cray calls its nodes
 _OF_ARRAY = re.compile(r"(?P<job>.{0,200}(?:_|\d{4}).{0,200}?)[-_.](?P<task>\d{1,6})")  # no machine is called so

@@ -234,3 +234,17 @@ def test_what_each_rank_measured_is_no_vote() -> None:
     }
 
     assert suspected(four_nodes(says, status=Status.FAILED)) == ["node-1"]
+
+
+@pytest.mark.parametrize(("trained", "accused"), [(0, ["node-2"]), (20, [])], ids=["never began", "trained on"])
+def test_last_words_of_the_set_up_tell_nothing_where_training_began(trained: int, accused: list[str]) -> None:
+    """Without a clock: of a job that came no further they tell where it stands."""
+    said = [f"{rank}: {text} is ready" for text in ("the loader", "the model") for rank in range(8)]
+    said += ["5: its cache was cold and had to be read"]
+    said += [f"0: step {n} loss 2.5" for n in range(1, trained + 1)]
+    nodes = {f"node-{n}": (2 * n, 2 * n + 1) for n in range(4)}
+    order = "slurmstepd: error: *** STEP 77.0 ON node-0 CANCELLED AT 2026-11-21T04:01:40 ***"
+    files = {"train.out": lines(*said), "slurm.out": lines(order)}
+    signs = signs_of(job(files, nodes=tuple(nodes), node_ranks=nodes))
+
+    assert [sign.node for sign in signs if sign.because.startswith("The last word of rank 5")] == accused

@@ -38,6 +38,12 @@ def bar(last: int, total: int, label: str = "") -> str:
         ("iteration {n} timers (ms): forward-backward: 3.2", None),
         ("iter {n}: loss 5.5, time 211.00ms", None),
         ("epoch: 1 step: {n}, loss is 5.5", None),
+        # espnet/espnet espnet2/train/reporter.py (202402)
+        (
+            "[gpu-7] 2026-11-21 04:00:00,123 (trainer:779) INFO: 3epoch:train:1-{n}batch: iter_time=0.010, acc=0.787",
+            None,
+        ),
+        ("node0 | batches 1-{n} | 158.63 img/s/gpu | load 7.0 ms", None),
         ("step: {n}, loss: 5.5", None),
         ("iteration: {n} took 3.5 s", None),
         ("iteration={n}, loss=5.5", None),

@@ -235,3 +235,26 @@ def test_whom_a_scheduler_names_is_told_where_lines_have_but_the_numbers_of_task
     found = diagnose(job({"slurm.out": lines(*said, *waited), "slurmctld.log": lines(down)}, world_size=4), [])
 
     assert found.nodes[0].node == "gpub034"
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        # facebookincubator/submitit submitit/core/submission.py, job_environment.py (1.5)
+        (
+            "submitit INFO - Starting with JobEnvironment(hostname={host}, global_rank={rank}(4))",
+            "77_{rank}_log.err",
+        ),
+        ("[{host}] rank {rank}/4 local 1 cuda:1 (NVIDIA RTX A6000)", "r{rank}.txt"),
+    ],
+)
+def test_a_rank_tells_its_machine_by_any_name(line: str, name: str) -> None:
+    """Where nothing but a machine's name stands, it needs no number; r3 is no machine but a rank."""
+    hosts = ("noether", "noether", "turing", "turing")
+    said = {
+        name.format(rank=rank): lines(line.format(host=host, rank=rank), *(f"it {n} loss 2.5" for n in range(4)))
+        for rank, host in enumerate(hosts)
+    }
+
+    origins = parse(job(said)).table.origins
+    assert sorted((origin.rank, origin.node) for origin in origins) == list(enumerate(hosts))

@@ -8,6 +8,7 @@ from tests.support.jobs import at, four_nodes
 
 FORMS = {
     "a script": "[perf] step {step}: compute median 1.33s, slowest rank {rank} (node-{rank}) {time:.3f}s",
+    "joined": "window={step} own-time median=1.805 slowest=rank{rank} x2.38 after {time:.3f}s",
     # megatron/core/utils.py, StragglerDetector.report
     "Megatron": "INFO:megatron.core.utils:[2026-11-21 04:00:00] | MnTmp/Rnk: 51.00C/3 | MxTmp/Rnk: 87.00C/{rank} |",
 }

@@ -66,6 +66,14 @@ def test_machines_are_those_of_job_json() -> None:
     assert parsed.job.manifest.node_ranks == {"sim-a2": (0,), "sim-b5": (1,), "sim-c9": (2,)}
 
 
+def test_machines_of_job_json_need_no_number() -> None:
+    """Whatever they are called, also where nothing else names them."""
+    roll = [f"rank={rank} host={('v-ada', 'v-bob')[rank // 3]} gpu={rank % 3} hello" for rank in range(6)]
+    parsed = parse(with_roll(roll, nodes=("v-ada", "v-bob")))
+
+    assert parsed.job.manifest.node_ranks == {"v-ada": (0, 1, 2), "v-bob": (3, 4, 5)}
+
+
 def test_files_are_of_the_processes_that_they_are_called_after() -> None:
     """The learner has the roll, and each actor a file of its own."""
     roll = [f"actor {n} registered from sim-{name}:4100{n}" for n, name in enumerate(("a2", "b5", "c9"))]

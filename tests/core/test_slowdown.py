@@ -276,3 +276,24 @@ def test_a_long_job_is_slow_that_needs_a_quarter_more_than_good_ones(
     found = diagnose(paced(seconds, status=Status.CANCELLED), [good])
 
     assert ("slow from iteration" in found.headline) is slow
+
+
+def printing(seconds: float) -> Job:
+    """The log of Megatron's last rank, which names neither rank nor clock; steps take so long from the 21st on."""
+    # NVIDIA/Megatron-LM megatron/training/training.py, training_log (core 0.9)
+    said = [
+        f" iteration {n:8d}/   40 | consumed samples: {n * 768:12d} | elapsed time per iteration (ms): "
+        f"{1000 * (5.0 if n <= 20 else seconds) + n % 7:.1f} | learning rate: 1.371E-04 | lm loss: 2.563147E+00 |"
+        for n in range(1, 41)
+    ]
+    order = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:40 ***"
+    return job({"gpt.log": lines(*said, order)}, nodes=("node-0", "node-1"), status=Status.CANCELLED)
+
+
+def test_what_one_prints_for_all_tells_a_slowdown_without_a_clock() -> None:
+    """In milliseconds, as its name says in brackets."""
+    found = diagnose(printing(9.0), [])
+
+    assert "The job was slow from iteration 21 on" in found.headline
+    assert "A step took 9.0 s from iteration 21 on, until the end; 5.0 s before." in found.iterations[0].because
+    assert "slow" not in diagnose(printing(5.0), []).headline

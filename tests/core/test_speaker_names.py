@@ -46,6 +46,8 @@ def test_names_tell_a_rank_a_machine_or_both(names: list[str], key: bytes, first
         (["train.py:88", "loop.py:12"], b""),
         (["12ms", "13ms"], b""),
         (["4.2GiB", "4.3GiB"], b""),
+        (["18.1G", "18.3G"], b""),
+        (["100/s", "107/s"], b""),
         (["0x1f", "0x2f"], b""),
         (["3f9ac01b", "4f9ac01b"], b""),
         (["Nov", "Dec"], b""),

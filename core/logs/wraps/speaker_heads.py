@@ -59,7 +59,11 @@ _DIGITS = re.compile(rb"[0-9]+")
 _DEVICES = (b"NVIDIA", b"Tesla", b"Quadro", b"GeForce", b"AMD Instinct")  # as gpustat (1.1) has them
 _NO_SPEECH = re.compile(rb"\s*(?:$|(?:" + rb"|".join(_DEVICES) + rb") [^|]{1,80}\|)")
 _DEVICE_WORDS = tuple(device.split()[0] for device in _DEVICES)  # nothing else that is masked begins so
-_LABELLED = re.compile(rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} ")  # by torch, which writes between
+# By torch, which writes between; and by NCCL (src/debug.cc, 2.21), in whose head the number is that of a device
+_LABELLED = re.compile(
+    rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} "
+    rb"|(?: {0,6}[0-9]{1,6}: )?[A-Za-z0-9][\w.-]{0,62}:[0-9]{1,10}:[0-9]{1,10} \[[0-9]{1,4}\] NCCL "
+)
 _MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
 
 

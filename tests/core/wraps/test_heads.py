@@ -52,6 +52,19 @@ def test_a_column_of_names_that_come_again_is_the_speaker(head: str, expected: s
     assert labels(lines(head)) == expected
 
 
+def test_the_device_in_the_head_of_nccl_is_no_rank() -> None:
+    """Each machine counts its own; the machine stands before it, and srun's label may."""
+    heads = ("gpu-a1:{n}1:{n}1 [{n}]", "{n}: gpu-a1:{n}1:{n}1 [{n}]")
+    for head in heads:
+        # NVIDIA/nccl src/debug.cc, src/init.cc (2.21)
+        said = [
+            f"{head.format(n=n)} NCCL INFO {text}\n".encode()
+            for text in ("Connected all rings", "Connected all trees", "Using network IB", "NVLS is not available")
+            for n in (2, 0, 3, 1)
+        ]
+        assert unwrapped(b"".join(said)) == b"".join(said)
+
+
 def test_whoever_stands_before_every_line_speaks() -> None:
     """However different the names are made: who collects the lines of several puts them before each."""
     said = [f"{name} ts={n} level=info event=push n={n}\n".encode() for n in range(9) for name in ("ps0", "w1", "w22")]
