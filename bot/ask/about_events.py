@@ -128,7 +128,7 @@ def by_whom(subject: Subject, question: Question) -> Lines:
     by_hand = seek(subject.parsed, [_BY_HAND], "an interrupt")
     if by_hand.lines:
         says = "An interrupt ended it, as from a keyboard, a console or a closed terminal; no log names the person"
-        return [cited(f"{says}: {lower(by_hand.says)}"), *quoted(by_hand, 1)]
+        return [cited(f"{says}: {lower(by_hand.says)}."), *quoted(by_hand, 1)]
     killed = seek(subject.parsed, [_KILLED], "a kill")
     read = wording.counted(subject.diagnosis.coverage.lines, "line")
     if not killed.lines and not by_exit_code(subject):
