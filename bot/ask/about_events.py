@@ -10,7 +10,7 @@ from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes,
 from bot.ask.about_jobs import argument_line
 from bot.ask.about_memory import oom_report
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, quoted, raw
+from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.text import wording
@@ -125,6 +125,10 @@ def by_whom(subject: Subject, question: Question) -> Lines:
     if orders := _orders(subject):
         nobody = not time_up(subject) and not any(_NAMES_ORDERER.search(line) for line in orders)
         return [*([cited(f"{BY_NOBODY}; they tell only that it was ordered.")] if nobody else []), *orders]
+    by_hand = seek(subject.parsed, [_BY_HAND], "an interrupt")
+    if by_hand.lines:
+        says = "An interrupt ended it, as from a keyboard, a console or a closed terminal; no log names the person"
+        return [cited(f"{says}: {lower(by_hand.says)}."), *quoted(by_hand, 1)]
     killed = seek(subject.parsed, [_KILLED], "a kill")
     read = wording.counted(subject.diagnosis.coverage.lines, "line")
     if not killed.lines and not by_exit_code(subject):
@@ -136,6 +140,8 @@ def by_whom(subject: Subject, question: Question) -> Lines:
 
 # "Sending process 7 closing signal SIGTERM" (torch elastic), "Killing subprocess 31882" (DeepSpeed)
 _BY_LAUNCHER = re.compile(rb"closing signal SIG(?:TERM|KILL)|\bkilling subprocess\b|will be terminated", re.IGNORECASE)
+# Python's own "KeyboardInterrupt", what pdsh and shells print of a Ctrl-C ("^C"), a shell of a lost terminal ("Hangup")
+_BY_HAND = re.compile(rb"\bkeyboardinterrupt\b|\^C\b|\bsigint\b|\d Hangup\s", re.IGNORECASE)
 _OTHERS = ("other", "rest", "sigterm", "everyone", "remain")
 BY_NOBODY = "No log tells by whom"
 _ORDERED_BY = ("who", "stop", "cancel", "limit")

@@ -124,3 +124,25 @@ def test_which_node_was_first_may_not_be_told() -> None:
         reply = ask(text, subject)
         assert "order" in reply.looks
         assert reply.lines[0].startswith("No log tells")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-11-20T10:01:00Z SIGINT: stopped from the console\n",
+        "2026-11-20T10:01:00Z KeyboardInterrupt\n",
+    ],
+)
+def test_an_interrupt_is_told_to_who_asks_by_whom(line: str) -> None:
+    """No person is named, and nothing is denied that a line tells."""
+    lines = ask("who stopped it", subject_of({"train.log": steps(20) + line})).lines
+    assert lines[0].startswith("An interrupt ended it")
+    assert any(line.split("Z ")[1].strip() in told for told in lines[1:])
+
+
+def test_a_signal_to_the_launcher_is_a_cancellation() -> None:
+    """As torchrun prints it when it is told to stop from outside."""
+    said = "W1120 10:01:00.551501 870 torch/distributed/elastic/agent/server/api.py:719] Received 15 death signal, "
+    lines = ask("did someone cancel it?", subject_of({"train.log": steps(20) + f"{said}shutting down workers\n"})).lines
+    assert "found none" not in lines[0]
+    assert any("Received 15 death signal" in told for told in lines)
