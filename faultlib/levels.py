@@ -8,7 +8,7 @@ each level is right, fitted on labelled jobs; ``python -m benchmarks.quality.rec
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -32,7 +32,6 @@ SAME_TEXT = 0.8
 # with the same meaning in other words 66 of 84 had the same cause for 4 wordings at most, 96 of 191 up to 16, and 22
 # of 149 above.
 NARROW, BROAD = 4, 16
-WORDS, TRACE, STAGE = 0.5, 0.3, 0.2  # what orders patterns of one level: set by hand, nothing was fitted
 PRIOR = 1  # a job whose answer was right and one whose was wrong are added to a count: of few nothing is certain
 
 
@@ -41,15 +40,15 @@ class Level(StrEnum):
 
     MESSAGE = "the same message"
     WORDS = "the same cause in the same words"
-    FACT = "the same public fact"
     CAUSE = "the same cause in other words"
+    ABOUT = "an error is about the same thing, by its words"
     ERROR = "the same error, which nobody wrote down"
     WORDS_ELSEWHERE = "the same cause in the same words, under other circumstances"
     KIND = "the same kind of cause"
+    FACT = "the same public fact"
     CAUSE_ELSEWHERE = "the same cause in other words, under other circumstances"
     OWN_WORK = "a process slowed the others down by its own work"
     BROAD = "the same kind of thing is wrong"
-    ABOUT = "an error is about the same thing, by its words"
     BROKEN = "the same resource failed or ran out"
     STOP = "the same stop from outside"
     APART = "one process stood apart in the same way"
@@ -89,6 +88,27 @@ _UNTOLD = frozenset({SlowPart.REPORTED.value})  # whoever reports it does not te
 _OVER_NETWORK = frozenset({Resource.NETWORK.value})
 
 
+class Grade(StrEnum):
+    """What the score tells apart: a weight for each level fitted the authors of some jobs, and not others."""
+
+    SAME = "the cause is said in the same words, or means the same"
+    KIND = "the same kind of cause, or one process was slow or frozen in the same way"
+    COURSE = "a process went the same way, which has many causes"
+    ENDING = "the job ended alike"
+
+
+_GRADES = {
+    **dict.fromkeys((Level.MESSAGE, Level.WORDS, Level.CAUSE, Level.ABOUT, Level.ERROR), Grade.SAME),
+    **dict.fromkeys((Level.KILLED, Level.SILENT, Level.ACTIVITY), Grade.COURSE),
+    **dict.fromkeys((Level.SLOW, Level.HUNG, Level.DIED), Grade.ENDING),
+}
+
+
+def grade_of(level: Level) -> Grade:
+    """What the score knows of a level."""
+    return _GRADES.get(level, Grade.KIND)
+
+
 class Backing(StrEnum):
     """How many confirmed jobs agree as far with the first pattern of a level, and how many with others."""
 
@@ -125,25 +145,29 @@ def agreement(asked: Pattern, known: Pattern, lexicon: Lexicon, *, literal: bool
         literal: whether the events of the pattern are in the job, and one of them leads its diagnosis.
     """
     here, there = asked.signature.traits, known.signature.traits
-    level = _level(here, there) or (Level.ERROR if literal else None)
-    is_fact = bool(_both(here, there, Aspect.FACT)) and not _other_number(here, there)
-    if level is None and not is_fact:
-        return None
-    trace = max((lexicon.similarity(one, other) for one in _events(asked) for other in _events(known)), default=0.0)
-    if level is Level.ERROR and trace < SAME_MESSAGE and not literal:
-        return None
-    elsewhere = _other_place(here, there) or _other_number(here, there)
-    if is_fact and (elsewhere or level is not Level.WORDS):
-        level = Level.FACT
-    elif level is not None and elsewhere:
-        level = _ELSEWHERE.get(level, level)
-    if level is None:
-        return None
-    if level is Level.WORDS and _same_message(asked, known, lexicon):
+    found = [level for level in _levels(asked, known, lexicon, literal=literal) if level is not None]
+    return Agreement(min(found, key=ORDER.index), _overlap(here, there)) if found else None
+
+
+def _levels(asked: Pattern, known: Pattern, lexicon: Lexicon, *, literal: bool) -> Iterator[Level | None]:
+    """Each way in which two cores agree: by their traits, as a public fact, word by word; the most telling counts."""
+    here, there = asked.signature.traits, known.signature.traits
+    level, other_number = _level(here, there), _other_number(here, there)
+    if other_number or _other_place(here, there):
+        level = _ELSEWHERE.get(level, level) if level is not None else None
+    elif level is Level.WORDS and _same_message(asked, known, lexicon):
         level = Level.MESSAGE
-    words = lexicon.similarity(asked.model_copy(update={"cause": ""}).words(), known.words())
-    same_stage = texts(here, Aspect.STAGE) == texts(there, Aspect.STAGE)
-    return Agreement(level, WORDS * words + TRACE * trace + STAGE * same_stage)
+    if level is Level.ERROR and not _same_error(asked, known, lexicon):
+        level = None
+    yield level
+    yield Level.FACT if _both(here, there, Aspect.FACT) and not other_number else None
+    yield Level.ERROR if literal else None
+
+
+def _overlap(here: Sequence[Trait], there: Sequence[Trait]) -> float:
+    """Which part of all traits of two faults both have, 0..1."""
+    one, other = ({(trait.aspect, trait.text) for trait in traits} for traits in (here, there))
+    return len(one & other) / (len(one | other) or 1)
 
 
 def texts(traits: Sequence[Trait], aspect: Aspect, parts: Collection[Part] = tuple(Part)) -> frozenset[str]:
@@ -156,15 +180,15 @@ class Score:
     """How likely the first pattern of a level is right: log odds, added up. sure: of ``is_sure``, 0..1."""
 
     base: float = 0.0
-    levels: Mapping[Level, float] = field(default_factory=dict)
+    grades: Mapping[Grade, float] = field(default_factory=dict)
     backings: Mapping[Backing, float] = field(default_factory=dict)
     sure: float = 0.5
 
     def likelihood(self, level: Level, backed: Backing) -> float:
-        """How likely it is right, 0..1; of what was hardly met as likely as the rest."""
+        """How likely it is right, 0..1."""
         if is_sure(level, backed):
             return self.sure
-        odds = self.base + self.levels.get(level, 0.0) + self.backings.get(backed, 0.0)
+        odds = self.base + self.grades.get(grade_of(level), 0.0) + self.backings.get(backed, 0.0)
         return 1 / (1 + math.exp(-odds))
 
 
@@ -185,7 +209,7 @@ def read_score(text: str) -> Score:
     right, jobs = table["sure"]
     return Score(
         base=table["base"],
-        levels={level: table["level"][level.name.lower()] for level in Level if level.name.lower() in table["level"]},
+        grades={grade: table["grade"].get(grade.name.lower(), 0.0) for grade in Grade},
         backings={backed: table["backing"][backed.name.lower()] for backed in Backing},
         sure=(right + PRIOR) / (jobs + 2 * PRIOR),
     )
@@ -299,6 +323,12 @@ def _same_message(asked: Pattern, known: Pattern, lexicon: Lexicon) -> bool:
     common = _both(asked.signature.traits, known.signature.traits, Aspect.WORDS)
     here, there = ([text for text in _events(pattern) if telling_words(text) in common] for pattern in (asked, known))
     return any(lexicon.similarity(one, other) >= SAME_TEXT for one in here for other in there)
+
+
+def _same_error(asked: Pattern, known: Pattern, lexicon: Lexicon) -> bool:
+    """Whether two errors of one class, which nobody wrote down, say nearly the same."""
+    pairs = ((one, other) for one in _events(asked) for other in _events(known))
+    return any(lexicon.similarity(one, other) >= SAME_MESSAGE for one, other in pairs)
 
 
 def _about(traits: Sequence[Trait]) -> frozenset[str]:

@@ -23,6 +23,9 @@ MAX_MERGES = 8  # patterns that gave way to one another in turn
 # Likelihood from which a pattern is told, where it claims a cause and where it is only "seen with" a symptom: that one
 # was killed in another job, too, is worth telling earlier. Chosen on the sets that are fitted (docs/LOG.md).
 SHOWN, SHOWN_SYMPTOM = 0.55, 0.46
+# A killed process is told where one pattern alone knows one: of lab and other 52 pairs more are told, and no more jobs
+# whose cause is out (27 of 314); with all symptoms from here on 63 of these would be (docs/LOG.md).
+SHOWN_KILLED = 0.36
 OFFERED = 0.3  # from which a person is asked whether a new pattern is that fault: one of three questions is worth it
 SURE = 0.9  # from which the same message is called this: of 20 such answers one may be wrong, and counts are rough
 PRIOR = 4  # answers that the fitted score counts as: after four of people's, theirs count as much
@@ -52,11 +55,13 @@ class Likely:
     @property
     def is_shown(self) -> bool:
         """Whether it is likely enough to be told."""
-        return self.likelihood >= least_likelihood(self.fit)
+        return self.likelihood >= least_likelihood(self.fit, self.level)
 
 
-def least_likelihood(fit: Fit) -> float:
+def least_likelihood(fit: Fit, level: Level) -> float:
     """From which likelihood on a pattern that fits so is told."""
+    if level is Level.KILLED:
+        return SHOWN_KILLED
     return SHOWN_SYMPTOM if fit is Fit.SEEN else SHOWN
 
 
@@ -151,11 +156,13 @@ def shares(agreed: Iterable[tuple[Agreement, Entry]], score: Score) -> Iterator[
     jobs = Counter[Level]()
     for how, count, _ in ordered:
         jobs[how.level] += count
-    left = 1.0
+    left = share = 1.0
     for place, (how, count, entry) in enumerate(ordered):
         first = not place or ordered[place - 1][0].level is not how.level
-        rest = jobs[how.level] - count
-        share = left * (score.likelihood(how.level, backing(count, rest)) if first else count / jobs[how.level])
+        if first:
+            share = left * score.likelihood(how.level, backing(count, jobs[how.level] - count))
+        else:  # no likelier than the one before it
+            share = min(share, left * count / jobs[how.level])
         yield entry, how, share
         left -= share
 

@@ -27,7 +27,7 @@ from benchmarks.quality.recall_cases import RecallCase, read_cases
 from benchmarks.quality.recall_taught import cause_of, is_one_fault
 from benchmarks.unpack import unpack
 from bot.fetch.cache import FolderCache
-from faultlib.levels import Agreement, Backing, Level, agreement, backing, is_sure, read_score
+from faultlib.levels import Agreement, Backing, Grade, Level, agreement, backing, grade_of, is_sure, read_score
 from faultlib.lexical import Lexicon
 from faultlib.likely_patterns import SHOWN, causes_of
 from faultlib.seeds import read_seeds
@@ -37,8 +37,8 @@ from sources.jobs import open_source
 DRAWN = 60  # libraries of each team
 PAST = (0.1, 0.25, 1.0)  # part of a team's jobs that it has seen before, in turn: what is frequent is known first
 OWN = "lab and other"  # one library, as they are measured
-FITTED = (OWN, *(f"blind-{name}" for name in "abcdehkl"))  # the other sets are held: nothing is fitted on them
-PULL = 0.5  # towards no weight at all (scikit-learn's C): of .2 to 4 the best by set, and the second by cause
+FITTED = (OWN, *(f"blind-{name}" for name in "abcdefghijklmo"))  # the other sets are held: nothing is fitted on them
+PULL = 2.0  # towards no weight at all (scikit-learn's C): of .1 to 2 the best where team and causes are held out
 FOLDS = 5  # parts of the causes of which each is held out in turn
 FILE = ROOT / "faultlib" / "score.toml"
 CACHE = Path(tempfile.gettempdir(), "firstfault-recall")
@@ -118,16 +118,16 @@ def as_text(answers: Sequence[FirstAnswer], often: Iterable[FirstAnswer]) -> str
         f"base = {base:.3f}",
         "# Jobs that were told a pattern of which several jobs have the same message, and no other's: right, all.",
         f"sure = [{sum(right.values()):.1f}, {len(right)}]",
-        "[level]",
-        *(f"{level.name.lower()} = {weights[level]:.3f}" for level in Level if level in weights),
+        "[grade]",
+        *(f"{grade.name.lower()} = {weights.get(grade, 0.0):.3f}" for grade in Grade),
         "[backing]",
         *(f"{backed.name.lower()} = {weights.get(backed, 0.0):.3f}" for backed in Backing),
-        "[counted]  # jobs, by the level of their first answer: right, all; for the reader",
+        "[counted]  # jobs, by the grade of their first answer: right, all; for the reader",
     ]
-    for level in Level:
-        of_level = [answer for answer in answers if answer.level is level]
-        right_jobs = sum(answer.weight * answer.right for answer in of_level)
-        lines.append(f"{level.name.lower()} = [{right_jobs:.1f}, {sum(answer.weight for answer in of_level):.1f}]")
+    for grade in Grade:
+        of_grade = [answer for answer in answers if grade_of(answer.level) is grade]
+        right_jobs = sum(answer.weight * answer.right for answer in of_grade)
+        lines.append(f"{grade.name.lower()} = [{right_jobs:.1f}, {sum(answer.weight for answer in of_grade):.1f}]")
     return "\n".join(lines) + "\n"
 
 
@@ -139,26 +139,30 @@ def _jobs(answers: Iterable[FirstAnswer]) -> Mapping[str, float]:
     return {job: sum(right) / len(right) for job, right in found.items()}
 
 
-def _weights(answers: Sequence[FirstAnswer]) -> tuple[float, Mapping[Level | Backing, float]]:
-    """Log odds by a logistic regression: a base, and what each level and each backing adds."""
-    names: list[Level | Backing] = [*Level, *Backing]
-    features = np.zeros((len(answers), len(names)))
-    for row, answer in enumerate(answers):
-        features[row, [names.index(answer.level), names.index(answer.backed)]] = 1
+def _weights(answers: Sequence[FirstAnswer]) -> tuple[float, Mapping[Grade | Backing, float]]:
+    """Log odds by a logistic regression: a base, and what each grade and each backing adds.
+
+    Each team counts as much as any other, whatever the number of its jobs: whoever uses this is one team more.
+    """
+    names: list[Grade | Backing] = [*Grade, *Backing]
+    alike: defaultdict[tuple[str, Grade, Backing, bool], float] = defaultdict(float)
+    of_team: defaultdict[str, float] = defaultdict(float)
+    for answer in answers:
+        alike[answer.team, grade_of(answer.level), answer.backed, answer.right] += answer.weight
+        of_team[answer.team] += answer.weight
+    usual = sum(of_team.values()) / len(of_team)
+    features = [[name in (grade, backed) for name in names] for _, grade, backed, _ in alike]
+    right = [was_right for *_, was_right in alike]
     model = LogisticRegression(C=PULL, max_iter=1000)
-    right, weights = [answer.right for answer in answers], [answer.weight for answer in answers]
-    model.fit(features, right, sample_weight=weights)
-    met = features.sum(axis=0) > 0
-    return float(model.intercept_[0]), {
-        name: float(weight) for name, weight, seen in zip(names, model.coef_[0], met, strict=True) if seen
-    }
+    model.fit(features, right, sample_weight=[weight * usual / of_team[team] for (team, *_), weight in alike.items()])
+    return float(model.intercept_[0]), dict(zip(names, map(float, model.coef_[0]), strict=True))
 
 
 def checked(answers: Sequence[FirstAnswer]) -> str:
-    """How far said likelihoods are from what was right, as a markdown table; each team or cause held out in turn."""
+    """How far said likelihoods are from what was right, as a markdown table: teams, causes, or both held out."""
     head = ("held out", "jobs", "calibration error", "if it were perfect", "of what is shown", "shown jobs")
     lines = [f"| {' | '.join(head)} |", f"| --- |{' --: |' * (len(head) - 1)}"]
-    for name, part_of in (("the team", _team), ("the causes", _fold)):
+    for name, part_of in (("the team", _team), ("the causes", _fold), ("both", None)):
         told = _held_out(answers, part_of)
         shown = [one for one in told if one.likely >= SHOWN]
         errors = (calibration_error(told), least_error(told), calibration_error(shown))
@@ -167,16 +171,21 @@ def checked(answers: Sequence[FirstAnswer]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _held_out(answers: Sequence[FirstAnswer], part_of: Callable[[FirstAnswer], str]) -> list[Told]:
-    """How likely each answer is said to be by a score that was fitted on all other parts."""
+def _held_out(answers: Sequence[FirstAnswer], part_of: Callable[[FirstAnswer], str] | None) -> list[Told]:
+    """How likely each answer is said to be by a score that was fitted without its part.
+
+    Args:
+        part_of: names the part; None: neither the answers of its team nor those of its causes were fitted.
+    """
     told = []
-    for part in sorted({part_of(answer) for answer in answers}):
-        score = read_score(as_text([answer for answer in answers if part_of(answer) != part], ()))
-        told += [
-            Told(score.likelihood(answer.level, answer.backed), answer.right, answer.weight)
-            for answer in answers
-            if part_of(answer) == part
-        ]
+    for team, fold in sorted({(_team(answer), _fold(answer)) for answer in answers}):
+        asked = [answer for answer in answers if (_team(answer), _fold(answer)) == (team, fold)]
+        if part_of is not None:
+            rest = [answer for answer in answers if part_of(answer) != part_of(asked[0])]
+        else:
+            rest = [answer for answer in answers if _team(answer) != team and _fold(answer) != fold]
+        score = read_score(as_text(rest, ()))
+        told += [Told(score.likelihood(one.level, one.backed), one.right, one.weight) for one in asked]
     return told
 
 

@@ -85,6 +85,14 @@ def test_words_say_how_a_pattern_fits(share: float, level: Level, fit: Fit) -> N
     assert fit_of(share, level) is fit
 
 
+def test_a_killed_process_is_told_where_one_pattern_alone_knows_one() -> None:
+    """Two patterns of killed processes share what is left of such an answer, and neither is told."""
+    one, other = (_entry(KILLED, name) for name in ("killed", "evicted"))
+
+    assert [found.entry.id for found in likely(KILLED, [one], (), {})] == ["killed"]
+    assert likely(KILLED, [one, other], (), {}) == ()
+
+
 def test_traits_name_no_job() -> None:
     """Nodes, ranks, numbers and paths of one job are in no trait, so two clusters say the same."""
     assert {one.text for one in traits_of(FULL)} >= {"a file system was full"}

@@ -11,7 +11,7 @@ from faultlib.findings import Finding, finding_of
 from faultlib.levels import Agreement, Backing, Level, Score, agreement, backing, shipped_score
 from faultlib.lexical import Lexicon
 from faultlib.likely_patterns import Fit, likely, shares
-from faultlib.pattern import Aspect, Status
+from faultlib.pattern import Aspect, Part, Pattern, Status, Trait
 from faultlib.traits import traits_of
 from tests.support.library_diagnoses import diagnosis, event
 from tests.support.library_entries import entry
@@ -255,8 +255,27 @@ def test_one_public_fact_is_the_same_fault_in_one_node_and_in_all() -> None:
 
     facts = [trait.text for trait in traits_of(one) if trait.aspect is Aspect.FACT]
     assert facts == ["permission-denied"]
-    assert level(one, every) is level(every, one) is Level.FACT
+    assert level(one, every) is level(every, one) is Level.WORDS_ELSEWHERE
     assert level(every, every) is Level.MESSAGE
+
+
+def test_a_shared_fact_does_not_hide_what_tells_more() -> None:
+    """Two jobs that one seed knows agree as far as their cores do; the fact alone counts where these tell less."""
+    known, other = pattern_of(SAVING), pattern_of(job("x", SHORT_WRITE, says="a file system was full"))
+    fact = Trait(aspect=Aspect.FACT, text="disk-full", part=Part.CAUSE)
+
+    def agreed(one: Pattern, *, kept: tuple[Aspect, ...] = tuple(Aspect)) -> Level | None:
+        both = []
+        for pattern in (one, known):
+            traits = tuple(trait for trait in pattern.signature.traits if trait.aspect in kept)
+            signature = pattern.signature.model_copy(update={"traits": (*traits, fact)})
+            both.append(pattern.model_copy(update={"signature": signature}))
+        how = agreement(both[0], both[1], Lexicon(()), literal=False)
+        return how.level if how else None
+
+    assert agreed(known) is Level.MESSAGE
+    assert agreed(other) is Level.KIND
+    assert agreed(other, kept=()) is Level.FACT
 
 
 def test_an_error_that_says_only_where_does_not_hide_what_it_passes_on() -> None:

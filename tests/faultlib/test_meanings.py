@@ -8,7 +8,7 @@ from core.model import Action, Cost, Diagnosis, NextStep, Scope, Stage
 from core.phrases import read_rules, rule_files
 from faultlib.draft import pattern_of
 from faultlib.findings import Finding, finding_of
-from faultlib.levels import Backing, Level, Score, agreement, is_sure, read_score
+from faultlib.levels import Backing, Grade, Level, Score, agreement, is_sure, read_score
 from faultlib.lexical import Lexicon
 from faultlib.likely_patterns import likely
 from faultlib.meanings import GREW, NUMBERS, PARTED, SETTINGS, TURNED, by_course, by_words
@@ -117,11 +117,12 @@ def test_a_part_that_broke_is_wider_than_a_thing_that_is_wrong() -> None:
 
 
 def test_likelihoods_add_up() -> None:
-    """Levels and backings each add log odds; several jobs with the same message are counted for themselves."""
-    score = Score(0.0, {Level.KIND: 1.0}, {Backing.BESIDE: -1.0}, 0.95)
+    """Grades and backings each add log odds; several jobs with the same message are counted for themselves."""
+    score = Score(0.0, {Grade.KIND: 1.0}, {Backing.BESIDE: -1.0}, 0.95)
 
     assert score.likelihood(Level.KIND, Backing.BESIDE) == score.likelihood(Level.HUNG, Backing.ONCE) == 0.5
     assert score.likelihood(Level.KIND, Backing.ONCE) == pytest.approx(0.731, abs=0.001)
+    assert score.likelihood(Level.BROAD, Backing.ONCE) == score.likelihood(Level.KIND, Backing.ONCE)
     assert is_sure(Level.MESSAGE, Backing.OFTEN)
     assert score.likelihood(Level.MESSAGE, Backing.OFTEN) == 0.95
     assert score.likelihood(Level.MESSAGE, Backing.ONCE) == 0.5
@@ -129,9 +130,10 @@ def test_likelihoods_add_up() -> None:
 
 def test_a_score_is_read_as_it_is_written() -> None:
     """Of the sure ones one right and one wrong are added, so that few are not certain."""
-    text = "base = 0.5\nsure = [8, 8]\n[level]\nkind = 0.25\n[backing]\nonce = 0\noften = 1\nmost = 0\nbeside = -1\n"
+    text = "base = 0.5\nsure = [8, 8]\n[grade]\nkind = 0.25\n[backing]\nonce = 0\noften = 1\nmost = 0\nbeside = -1\n"
 
     score = read_score(text)
 
-    assert (score.base, score.levels, score.backings[Backing.OFTEN]) == (0.5, {Level.KIND: 0.25}, 1)
+    assert (score.base, score.grades[Grade.KIND], score.grades[Grade.SAME]) == (0.5, 0.25, 0)
+    assert score.backings[Backing.OFTEN] == 1
     assert score.sure == pytest.approx(0.9)
