@@ -16,6 +16,7 @@ from core.course.patience import END_STEPS, patience, patience_in_pause
 from core.course.stages import STAGES
 from core.events.table import EventTable, rows_by
 from core.job import Status
+from core.judge.bar_clock import ending_by_bar
 from core.judge.candidates import Candidate
 from core.judge.repeats import find_repeats
 from core.judge.slowdown import (
@@ -171,17 +172,22 @@ def _without_pace(
     until: int | None,
     known: Ending,
 ) -> Ending:
-    """The ending of a job without a pace by clocks: by times that it prints, by work that was begun."""
+    """The ending of a job without a pace by clocks: by times that it prints, by its bar, by work that was begun."""
     failure = known.failed
     part = None if failure is not None else part_slowdown(parsed)
     slow = told_slowdown(parsed) or drawn_slowdown(parsed)
     quiet, allowed = _standing(parsed, spans, until)
+    bar = ending_by_bar(parsed) if allowed is None and failure is None else None
+    if bar is not None:
+        quiet, allowed = bar.quiet, bar.allowed
     return replace(
         known,
         quiet=quiet,
         allowed=allowed,
         slow=slow,
         drift=slow or part,
+        vague=False if bar is None else bar.vague,
+        usual=None if bar is None else bar.usual,
         repeats="" if parsed.job.status is Status.COMPLETED or failure is not None else find_repeats(parsed),
     )
 
