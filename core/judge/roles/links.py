@@ -1,4 +1,4 @@
-"""Links that came up again, and servers that answered again: who still has none is told, and not who had one back."""
+"""Links and servers that were lost: those that nobody says came back, and servers that answered again."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from core.judge.roles.row_queries import Rows, without
 from core.model import Role
 from core.parsed import Parsed
 
-STOOD = 60_000_000  # microseconds without progress before a link was lost: no step that goes on takes so long by chance
+STOOD = 60_000_000  # microseconds that a job went on after a server answered: no step takes so long by chance
 MAX_READ = 4096  # lines of links: a switch that flaps says thousands
 
 
