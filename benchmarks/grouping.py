@@ -19,14 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-import numpy as np
 import zstandard
 from drain3.drain import Drain
 
 from benchmarks.quality.report import marks, table, write
 from core.logs.lines import mask
 from core.logs.refine import refine
-from core.parsing.drain import FastDrain, StreamingDrain
 from core.parsing.templates import find_templates
 
 Groups = Sequence[Hashable]
@@ -115,15 +113,6 @@ def _drain3(similarity: float) -> Callable[[Sequence[str]], Groups]:
     return group
 
 
-def _streaming(texts: Sequence[str]) -> Groups:
-    """Ours, which has to say the same as drain3."""
-    stream = StreamingDrain(FastDrain())
-    clusters: list[int] = stream.feed(stream.number(texts), np.ones(len(texts), np.bool_)).tolist()
-    if clusters != _drain3(0.4)(texts):
-        sys.exit("The exact mode differs from drain3: see tests/core/test_drain.py.")
-    return clusters
-
-
 def _distinct(texts: Sequence[str]) -> Groups:
     found = find_templates(Counter(texts))
     return [found[text].id for text in texts]
@@ -132,7 +121,6 @@ def _distinct(texts: Sequence[str]) -> Groups:
 MASKS: dict[str, Callable[[str], str]] = {"plain masks": _plain, "our masks": _ours}
 METHODS = (
     ("drain3 (.4)", _drain3(0.4)),
-    ('`drain="streaming"` (.4)', _streaming),
     ("drain3 (.8)", _drain3(0.8)),
     ("ours: distinct, guard (.8)", _distinct),
 )

@@ -33,7 +33,6 @@ from core.judge.missing_ranks import find_parted
 from core.judge.ranking import rank_candidates, stage_of_failure
 from core.judge.roles.assign import assign_roles
 from core.judge.speaker import name_speakers
-from core.judge.stalled import find_stalled
 from core.judge.temporal import find_odd_iterations
 from core.judge.work_spans import find_spans
 from core.l4.method import diagnose_l4
@@ -52,7 +51,6 @@ def diagnose(
     baseline: Sequence[Job],
     *,
     method: str = "firstfault",
-    drain: str = "distinct",
     cache: ByteCache | None = None,
     workers: int | Executor = 1,
     memory: int | None = None,
@@ -64,7 +62,6 @@ def diagnose(
         job: the job in question.
         baseline: successful jobs with the same settings; without any, the comparison is skipped and the answer says so.
         method: ``firstfault`` or ``l4``, the paper as it stands.
-        drain: ``distinct`` or ``streaming``; see ``parse_job``.
         cache: keeps what was read between diagnoses.
         workers: number of threads that read, or whatever runs functions elsewhere.
         memory: bytes of rows that are held in memory; None for all.
@@ -72,9 +69,8 @@ def diagnose(
     Raises:
         NoLogs: the job has no log files.
     """
-    parsed = parse_job(
-        job, baseline, drain=drain, cache=cache, workers=workers, memory=memory, progress=progress
-    )  # 4.2 parse; 4.4 stages
+    # 4.2 parse; 4.4 stages
+    parsed = parse_job(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
     return diagnose_parsed(parsed, method=method)
 
 
@@ -98,13 +94,13 @@ def diagnose_parsed(
     candidates = name_speakers(parsed, candidates, exits)  # beyond the paper: whose words a launcher passes on
     spans = find_spans(parsed)  # beyond the paper: work that begins with one message and ends with another
     durations = find_durations(parsed, spans)  # beyond the paper: how long work took, by words and by clocks
-    ending = find_ending(parsed, candidates, spans, durations)  # beyond the paper: did it make progress until the end?
+    ending = find_ending(parsed, candidates, spans)  # beyond the paper: did it make progress until the end?
     raised = is_about_numbers(candidates)
     broken = find_broken(parsed.table, parsed.files, parsed.iterations, raised=raised)  # beyond the paper: a nan
     leak = find_leak(parsed.table, parsed.files, parsed.iterations)  # beyond the paper: memory that never comes back
     dumps = find_dump_evidence(as_read)  # beyond the paper: stacks and flight recorders of hung processes
     metrics = find_metric_evidence(parsed, candidates)  # beyond the paper: metrics beside the logs
-    candidates = find_stalled(parsed, candidates, ending, dumps.traces)  # beyond the paper: what a hang leaves in logs
+    candidates = (*candidates, *dumps.traces)  # beyond the paper: where hung processes stood, as their logs tell
     candidates = find_late(parsed, candidates, ending)  # beyond the paper: what is only said once progress has ended
     candidates = rank_candidates(parsed, candidates)  # beyond the paper: the most telling first
     stage = stage_of_failure(parsed, candidates, ending, dumps.stage)  # 4.4 temporal, by stages
@@ -155,14 +151,13 @@ def events(
     job: Job,
     baseline: Sequence[Job],
     *,
-    drain: str = "distinct",
     cache: ByteCache | None = None,
     workers: int | Executor = 1,
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> Iterator[EventRow]:
     """Every line of a job with its event, file after file; ids are those of ``diagnose`` with the same baseline."""
-    parsed = parse_job(job, baseline, drain=drain, cache=cache, workers=workers, memory=memory, progress=progress)
+    parsed = parse_job(job, baseline, cache=cache, workers=workers, memory=memory, progress=progress)
     yield from _rows(parsed)
 
 

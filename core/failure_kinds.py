@@ -47,7 +47,6 @@ class Kind(StrEnum):
     TERMINATED = "terminated"
     SILENT_EXIT = "silent exit"
     STOOD_APART = "stood apart"
-    ENDLESS_LOOP = "endless loop"
     DEADLOCK = "deadlock"
     LAST_WORDS = "last words"
 

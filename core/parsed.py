@@ -24,14 +24,12 @@ from core.events.table import EventTable
 from core.events.template import Template
 from core.facts import fact_of
 from core.job import Job, LogFile
-from core.logs.array_store import Heap
 from core.logs.voices import rank_called
 from core.memory import Memory
 from core.parsing.known_templates import recall_templates
 from core.parsing.launched import NOBODY_LAUNCHED, Launched
 from core.parsing.parse import JobReading, Progress, read_job
 from core.parsing.places import find_places
-from core.parsing.streaming import stream_templates
 from core.version import core_version
 
 
@@ -107,7 +105,6 @@ def parse_job(
     job: Job,
     baseline: Sequence[Job],
     *,
-    drain: str = "distinct",
     cache: ByteCache | None,
     workers: int | Executor,
     memory: int | None = None,
@@ -116,9 +113,6 @@ def parse_job(
     """Read a job and the successful jobs beside it, and find their common templates (L4, section 4.2).
 
     One parse over all of them, so that the same message has the same event in each.
-
-    Args:
-        drain: ``distinct`` or ``streaming``, every message as it comes, as the paper has it.
     """
     reading = read_job(job, workers=workers, memory=memory, cache=cache, progress=progress)
     profiles = tuple(
@@ -127,14 +121,9 @@ def parse_job(
     counts = Counter(reading.counts())
     for profile in profiles:
         counts.update(profile.texts())
-    remember = _memory(cache, reading, counts, drain) if cache is not None and reading.is_large else None
-    if drain == "streaming":
-        streamed = stream_templates(reading.scans, counts, Heap(memory).put)
-        reading, templates = replace(reading, scans=streamed.scans), streamed.of_text
-        table = streamed.events(reading.table(templates))
-    else:
-        templates = recall_templates(counts, remember)
-        table = reading.table(templates)
+    remember = _memory(cache, reading, counts) if cache is not None and reading.is_large else None
+    templates = recall_templates(counts, remember)
+    table = reading.table(templates)
     telling = _telling(table.templates, remember)
     files = {file.name: file for file in job.logs}
     table = settle_zones(hold(table, telling, remember), files, job.manifest, remember)
@@ -175,9 +164,9 @@ def _telling(templates: Sequence[Template], memory: Memory | None) -> list[int]:
     return places
 
 
-def _memory(cache: ByteCache, reading: JobReading, counts: Mapping[str, int], drain: str) -> Memory:
+def _memory(cache: ByteCache, reading: JobReading, counts: Mapping[str, int]) -> Memory:
     """What is found in a job depends on what was read, on the templates of its messages, and on who looks for it."""
     digest = blake2b(digest_size=20)
     for text, count in sorted(counts.items()):
         digest.update(f"{count} {text}\n".encode("utf-8", "surrogatepass"))
-    return Memory(cache, f"{reading.key} {drain} {digest.hexdigest()} {core_version()}")
+    return Memory(cache, f"{reading.key} {digest.hexdigest()} {core_version()}")

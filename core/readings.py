@@ -1,4 +1,4 @@
-"""Numbers that tell of a node or a rank: error counters, and how far its collectives came (rules/counters.toml)."""
+"""How far the collectives of a rank came, as it tells (rules/collectives.toml)."""
 
 import re
 from functools import cache
@@ -20,30 +20,20 @@ class Collectives(NamedTuple):
     completed: int
 
 
-def counters_of(text: str) -> list[tuple[str, int]]:
-    """Names and values of the error counters in a raw line."""
-    return [(found["name"], int(found["value"])) for found in _pattern("counter").finditer(text)]
-
-
 def collectives_of(text: str) -> Collectives | None:
     """The last collectives that the speaker of a raw line had begun and completed."""
-    found, group = _pattern("collective").search(text), _GROUP.search(text)
+    found, group = _pattern().search(text), _GROUP.search(text)
     if found is None:
         return None
     return Collectives(group[1] if group else "", int(found["enqueued"]), int(found["completed"]))
 
 
-def may_count(template: str) -> bool:
-    """Whether the lines of a template may hold error counters."""
-    return _pattern("counter").search(template.replace(_MASK, "0")) is not None
-
-
 def may_complete(template: str) -> bool:
     """Whether the lines of a template may tell of collectives."""
-    return _pattern("collective").search(template.replace(_MASK, "0")) is not None
+    return _pattern().search(template.replace(_MASK, "0")) is not None
 
 
 @cache
-def _pattern(kind: str) -> re.Pattern[str]:
-    rules = read_rules("counters.toml")[kind]
-    return any_of([pattern for rule in rules for pattern in patterns_of(rule, "core/rules/counters.toml")])
+def _pattern() -> re.Pattern[str]:
+    rules = read_rules("collectives.toml")["collective"]
+    return any_of([pattern for rule in rules for pattern in patterns_of(rule, "core/rules/collectives.toml")])

@@ -17,7 +17,6 @@ from core.judge.ending import Ending, find_ending
 from core.judge.exits import Exits, find_exits
 from core.judge.ranking import first_time, rank_candidates, stage_of_failure
 from core.judge.roles.assign import assign_roles
-from core.judge.stalled import find_stalled
 from core.judge.temporal import find_odd_iterations
 from core.l4.opinion import find_outlier
 from core.metrics.evidence import MetricFindings, find_metric_evidence
@@ -102,7 +101,7 @@ def _find(parsed: Parsed, without: str | None = None) -> Found:
         candidates = assign_roles(parsed, candidates, exits)
     ending = Ending() if without == "ending" else find_ending(parsed, candidates)
     dumps = DumpEvidence() if without == "dumps" else find_dump_evidence(parsed)
-    candidates = rank_candidates(parsed, find_stalled(parsed, candidates, ending, dumps.traces))
+    candidates = rank_candidates(parsed, (*candidates, *dumps.traces))
     if without == "ranking":
         candidates = tuple(sorted(candidates, key=_by_time(parsed)))
     metrics = find_metric_evidence(parsed, candidates)

@@ -8,7 +8,6 @@ that has fallen off the bus and ends; ten minutes later all the others give up w
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -91,11 +90,6 @@ def make_jobs(folder: Path, *, size: int, nodes: int, dirty: bool) -> None:
             good[seed].write_bytes(chapter.text(0))
     _write_manifest(folder / FAILED, nodes, status="FAILED")
     _write_manifest(folder / GOOD, len(good), status="COMPLETED")
-
-
-def free_bytes(folder: Path) -> int:
-    """What may be written to the disk of a folder."""
-    return shutil.disk_usage(folder).free
 
 
 def _iterations(size: int, *, dirty: bool) -> int:

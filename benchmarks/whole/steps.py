@@ -42,7 +42,6 @@ STEPS = (
     ("memory that grows", "core/course/leak.py", "find_leak"),
     ("dumps", "core/dumps/dump_signs.py", "find_dump_evidence"),
     ("metrics", "core/metrics/evidence.py", "find_metric_evidence"),
-    ("what a hang leaves", "core/judge/stalled.py", "find_stalled"),
     ("what is only said at last", "core/judge/late_lines.py", "find_late"),
     ("rank", "core/judge/ranking.py", "rank_candidates"),
     ("stage of the failure (4.4)", "core/judge/ranking.py", "stage_of_failure"),

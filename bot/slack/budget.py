@@ -32,11 +32,10 @@ def fit(
     *,
     most: Mapping[str, int] | None = None,
     characters: int = MAX_JSON,
-    blocks: int = MAX_BLOCKS,
 ) -> FittedParts:
     """As much as Slack takes, and of each kind at most so many; a message is read at 3 a.m."""
     kept = _within(parts, most or {})
-    room, places = characters - _RESERVE[0], blocks - _RESERVE[1]
+    room, places = characters - _RESERVE[0], MAX_BLOCKS - _RESERVE[1]
     while _too_large(kept, room, places):
         candidates = [(part.worth, -at) for at, part in enumerate(kept) if part.worth < ALWAYS]
         if not candidates:

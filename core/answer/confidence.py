@@ -55,7 +55,6 @@ GROUND_OF = {
     "outside": Ground.NUMBERS,
     "odd": Ground.NUMBERS,
     "memory": Ground.NUMBERS,
-    "counter": Ground.NUMBERS,
     "own part": Ground.NUMBERS,
     "gauge": Ground.NUMBERS,
     "series": Ground.NUMBERS,
@@ -64,7 +63,6 @@ GROUND_OF = {
     "metric": Ground.NUMBERS,
     "metric ends": Ground.SILENCE,
     "stubborn": Ground.EXIT,
-    "lost": Ground.EXIT,
     "exit": Ground.EXIT,
     "network": Ground.NETWORK,
 }

@@ -142,9 +142,6 @@ def _last_complete(
 def slowdown(slow: Slowdown) -> str:
     """A slowdown in words."""
     than = "in good jobs" if slow.than_good_jobs else "before"
-    if slow.what:
-        work = f"{slow.what[0].upper()}{slow.what[1:]}"
-        return f"{work} took longer each time: {duration(slow.before)} at first, {duration(slow.after)} at last."
     return (
         f"A step took {duration(slow.after)} from iteration {slow.iteration} on, until the end; "
         f"{duration(slow.before)} {than}."

@@ -21,7 +21,6 @@ from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.ranking import telling_roots
 from core.model import Role, Scope
-from core.nodes.gauges import onset_of
 from core.nodes.sign import Sign, Suspicion
 from core.parsed import Parsed
 
@@ -107,10 +106,6 @@ def _rows(findings: Findings, sign: Sign) -> NDArray[np.intp]:
         return _own(table, np.array(sign.rows, np.intp), sign.node)
     if sign.channel in _OF_A_STEP:
         return _steps(findings, sign)
-    if sign.channel == "gauge" and sign.event is not None:
-        since = onset_of(findings.parsed, findings.ending)
-        rows = _own(table, table.rows_of([sign.event])[sign.event], sign.node)
-        return rows[table.time[rows] > since] if since is not None else rows
     return np.zeros(0, np.intp)
 
 

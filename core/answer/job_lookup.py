@@ -4,7 +4,6 @@ Each look gives one sentence that holds the numbers, and the lines that show it.
 told by ``core.facts``, who is to blame by the diagnosis.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -71,20 +70,6 @@ def of_iteration(parsed: Parsed, iteration: int) -> LookResult:
     who = f" by {len(ranks)} of {len(table.ranks)} ranks" if ranks else ""
     says = f"Iteration {iteration} was completed{who}, {span(table, marks)}; {_times(len(bad), 'complaint')} after it."
     return found_rows(parsed, says, [*marks[:3].tolist(), *bad.tolist()])
-
-
-def of_event(parsed: Parsed, event: str) -> LookResult:
-    """Where and when an event (template id) was said."""
-    table = parsed.table
-    events = [at for at, template in enumerate(table.templates) if template.id == event]
-    rows = next(iter(table.rows_of(events).values()), None)
-    if rows is None:
-        return LookResult("The job has no such event.")
-    counts = Counter(_node(table, row) for row in rows.tolist())
-    by_node = ", ".join(f"{node or 'no node'} {count}" for node, count in sorted(counts.items())[:MAX_LINES])
-    return found_rows(
-        parsed, f"It was said {_times(len(rows), 'time')}, {span(table, rows)}: {by_node}.", spread(table, rows)
-    )
 
 
 def compare(parsed: Parsed, first_node: str, second_node: str) -> LookResult:

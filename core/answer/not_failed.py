@@ -23,12 +23,11 @@ from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.late_lines import said_last
-from core.judge.rank_rows import last_words, ranks_of_nodes
+from core.judge.rank_rows import last_words
 from core.judge.ranking import first_time
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.model import Confidence, Role, Scope
-from core.nodes.lost_nodes import Lost, find_lost
 from core.nodes.sign import Suspicion, short
 from core.nodes.spatial import is_local
 from core.shares import MAJORITY
@@ -45,15 +44,11 @@ def completed(findings: Findings) -> Verdict | None:
     """
     status, iterations = findings.parsed.job.status, findings.parsed.iterations
     at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
-    if apart_by_numbers(findings) or _lost(findings) or findings.ending.slow is not None:
-        return None  # it reached its end without somebody, or took far longer than it needed
+    if apart_by_numbers(findings) or findings.ending.slow is not None:
+        return None  # it took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(findings)):
-        lost = [
-            f"a process on {process.node} was ended by {process.signal}, and started again"
-            for process in _started_again(findings)
-        ]
-        headline = f"The job completed; {f'on the way {lost[0]}' if lost else 'nothing to diagnose'}."
-        because = ("job.json says COMPLETED.", *(f"{text[0].upper()}{text[1:]}." for text in lost), *_outside(findings))
+        headline = "The job completed; nothing to diagnose."
+        because = ("job.json says COMPLETED.", *_outside(findings))
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, because, (), ())
     if status is Status.UNKNOWN and at_end and not is_troubled(findings):
         headline = f"The run reached its end, iteration {iterations.last} of {iterations.total}; nothing to diagnose."
@@ -67,17 +62,6 @@ def completed(findings: Findings) -> Verdict | None:
         headline = f"The run says that it is done, after iteration {iterations.last}; nothing to diagnose."
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("No line speaks of a fault.",), (), ())
     return None
-
-
-def _lost(findings: Findings) -> bool:
-    """Whether processes of a node were killed on the way."""
-    return any(sign.channel == "lost" for suspicion in findings.suspicions for sign in suspicion.signs)
-
-
-def _started_again(findings: Findings) -> list[Lost]:
-    """Whose processes were lost on the way; the others are told as what is wrong."""
-    homes = ranks_of_nodes(findings.parsed.table, findings.parsed.job.manifest.node_ranks)
-    return find_lost(findings.parsed, findings.exits, {rank: node for node, ranks in homes.items() for rank in ranks})
 
 
 def _crashed(findings: Findings) -> bool:

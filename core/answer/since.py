@@ -30,6 +30,6 @@ def _with_onset(parsed: Parsed, sign: Sign, ending: Ending) -> Sign:
     reached = np.asarray(parsed.iterations.of_row[own], np.int64)
     before = reached[(reached >= 0) & (reached < sign.iteration)]
     since = int(before.max()) + 1 if len(before) else sign.iteration
-    if slow is not None and slow.iteration <= sign.iteration and not (slow.than_good_jobs or slow.what):
+    if slow is not None and slow.iteration <= sign.iteration and not slow.than_good_jobs:
         since = slow.iteration
     return replace(sign, iteration=since)

@@ -1,20 +1,17 @@
 """Judges of what concerns the whole job, or a part of it that nobody names."""
 
-from core.answer.confidence import SUPPORTED, Ground, Support, confidence, grounds_of, rivals
+from core.answer.confidence import SUPPORTED, Ground, Support, confidence, rivals
 from core.answer.findings import (
     COLLECT,
-    MAX_SUSPECTS,
     MIN_VOICES,
     Findings,
     Verdict,
-    alike_on_most,
     apart_by_numbers,
     broke,
     compared,
     course_of,
     held_up,
     is_stop,
-    is_troubled,
     onset_of,
     second_opinion,
     what_broke,
@@ -23,7 +20,6 @@ from core.course.divergence import find_divergence
 from core.events.row_text import read_rows
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
-from core.judge.ending import Ending
 from core.judge.ranking import quote
 from core.live.findings import duration
 from core.model import Confidence, Role, Scope
@@ -33,7 +29,6 @@ from core.nodes.slow import SlowerPart, slower_part
 from core.shares import MAJORITY
 
 PAIR = 2
-_SURE = (Confidence.WEAK, Confidence.SUPPORTED, Confidence.ESTABLISHED)
 _GO_BACK = "Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients."
 # Kinds that most report and one node causes: all wait in vain for it, or get its nan with the next all-reduce
 _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE, Kind.NUMERICS})
@@ -135,25 +130,6 @@ def _nobody_is_special(findings: Findings, ground: Ground, trouble: str, because
     return Verdict(Scope.JOB, confidence(support), headline, (because,), (), (check,))
 
 
-def on_most_nodes(findings: Findings) -> Verdict | None:
-    """A job of which some ranks on most nodes stand apart in the same way: their program lets them, no node does."""
-    alike = alike_on_most(findings)
-    if not alike or broke(findings) or not is_troubled(findings):
-        return None  # of a job that nobody complains of, ranks that do other work stand apart as well
-    first = alike[0].signs[0]
-    support = Support(alike[0].score, grounds_of(alike[0].signs), findings.voices)
-    trouble = first.says or "ranks stand apart in the same way"
-    return Verdict(
-        Scope.JOB,
-        min(confidence(support), Confidence.SUPPORTED, key=_SURE.index),
-        f"No {findings.unit} is special: on {len(alike)} of {len(findings.nodes)} {findings.unit}s"
-        f" {trouble}{findings.place}.",
-        tuple(suspicion.signs[0].because for suspicion in alike[:MAX_SUSPECTS]),
-        (),
-        ("Look for what makes these ranks do less than the others: uneven shards, a condition on data or rank.",),
-    )
-
-
 def stalled(findings: Findings) -> Verdict | None:
     """A job that hung or was slow until it was ended, and nobody stands out: never "nothing is broken"."""
     if not held_up(findings):
@@ -175,7 +151,9 @@ def stalled(findings: Findings) -> Verdict | None:
         if findings.voices >= MIN_VOICES
         else f"{findings.unit}s cannot be told apart in this log"
     )
-    trouble = f"The job hung{findings.place}" if ending.hung else _slow(ending)
+    trouble = (
+        f"The job hung{findings.place}" if ending.hung else f"The job was slow from iteration {onset_of(ending)} on"
+    )
     part = slower_part(findings.parsed, ending.slow) if ending.slow is not None and not ending.hung else None
     why = (course_of(ending), *(_of_part(part) if part is not None else ()))
     return Verdict(scope, Confidence.WEAK, f"{trouble}{stop}; {nobody}.", why, (), (COLLECT,))
@@ -184,13 +162,6 @@ def stalled(findings: Findings) -> Verdict | None:
 def _of_part(part: SlowerPart) -> tuple[str, ...]:
     sentence = f"{part.says[0].upper()}{part.says[1:]}"
     return (f"{sentence}: {part.name} went from {duration(part.before)} to {duration(part.after)} on most of them.",)
-
-
-def _slow(ending: Ending) -> str:
-    slow = ending.slow
-    if slow is None or not slow.what:
-        return f"The job was slow from iteration {onset_of(ending)} on"
-    return f"{slow.what[0].upper()}{slow.what[1:]} took longer each time, up to {duration(slow.after)}"
 
 
 def somewhere(findings: Findings) -> Verdict | None:

@@ -99,11 +99,11 @@ def find_uneven_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> 
     return None
 
 
-def find_growth(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> Shift | None:
+def find_growth(values: NDArray[np.float64]) -> Shift | None:
     """A series that rises from value to value until its end; the first may be longer, for it compiles.
 
     Nearly every later block of values is longer than every earlier one (Kendall's tau), and the last quarter is at
-    least ``ratio`` times the first.
+    least ``MIN_RATIO`` times the first.
     """
     values = values[1:]
     if len(values) < MIN_GROWING or not (values > 0).all() or not np.isfinite(values).all():
@@ -114,7 +114,7 @@ def find_growth(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> Shift 
     signs = np.sign(means[None, :] - means[:, None])[np.triu_indices(blocks, 1)]
     quarter = max(1, blocks // 4)
     before, after = float(means[:quarter].mean()), float(means[-quarter:].mean())
-    if signs.mean() < MIN_TAU or after < ratio * before:
+    if signs.mean() < MIN_TAU or after < MIN_RATIO * before:
         return None
     grown = np.flatnonzero(means > BETWEEN * before)
     return Shift(1 + len(values) - (blocks - int(grown[0])) * size, before, after)

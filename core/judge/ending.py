@@ -18,14 +18,12 @@ from core.events.table import EventTable, rows_by
 from core.job import Status
 from core.judge.bar_clock import ending_by_bar
 from core.judge.candidates import Candidate
-from core.judge.durations import Durations
 from core.judge.repeats import find_repeats
 from core.judge.slowdown import (
     Slowdown,
     clocked_slowdown,
     drawn_slowdown,
     growing_slowdown,
-    growing_work,
     part_slowdown,
     slower_than_good,
     stalling_slowdown,
@@ -122,9 +120,7 @@ class Ending:
         return self.steady and is_usual and self.drift is None and not self.undated
 
 
-def find_ending(
-    parsed: Parsed, candidates: Sequence[Candidate], spans: Sequence[Span] = (), durations: Sequence[Durations] = ()
-) -> Ending:
+def find_ending(parsed: Parsed, candidates: Sequence[Candidate], spans: Sequence[Span] = ()) -> Ending:
     """How the progress of a job ended, until it was told to stop, something failed, or its logs end."""
     orders = [candidate for candidate in candidates if is_order(parsed.table, candidate)]
     order, failure = _first(parsed, orders), _first(parsed, _failures(parsed, candidates))
@@ -137,7 +133,7 @@ def find_ending(
     pace, good = course.pace(), parsed.usual.pace if parsed.usual else None
     if pace is None or until is None or (parsed.iterations.last is None and not _fell_silent(course, pace, until)):
         known = Ending(stopped=stopped, ordered=order is not None, failed=failure)
-        return _without_pace(parsed, spans, durations, course, until, known)
+        return _without_pace(parsed, spans, until, known)
     progressed = int(course.times[-1])
     late = LATE_END if order is None and failure is None and _ends_by_manifest(parsed) else 0.0
     quiet = max(0.0, (until - progressed) / SECOND - late)
@@ -159,7 +155,7 @@ def find_ending(
         failed=failure,
         quiet=quiet,
         allowed=allowed,
-        slow=_slow(parsed, durations, course, pace, good) if is_counted else None,
+        slow=_slow(parsed, course, pace, good) if is_counted else None,
         drift=drift,
         stage=stage,
         pausing=training < quiet <= allowed and not vague,
@@ -173,15 +169,13 @@ def find_ending(
 def _without_pace(
     parsed: Parsed,
     spans: Sequence[Span],
-    durations: Sequence[Durations],
-    course: Course,
     until: int | None,
     known: Ending,
 ) -> Ending:
     """The ending of a job without a pace by clocks: by times that it prints, by its bar, by work that was begun."""
     failure = known.failed
     part = None if failure is not None else part_slowdown(parsed)
-    slow = told_slowdown(parsed) or drawn_slowdown(parsed) or growing_work(durations, course)
+    slow = told_slowdown(parsed) or drawn_slowdown(parsed)
     quiet, allowed = _standing(parsed, spans, until)
     bar = ending_by_bar(parsed) if allowed is None and failure is None else None
     if bar is not None:
@@ -204,15 +198,12 @@ def _fell_silent(course: Course, pace: Pace, until: int) -> bool:
     return quiet > patience(pace.progress, pace.progress, pace.longest, steps=END_STEPS)
 
 
-def _slow(
-    parsed: Parsed, durations: Sequence[Durations], course: Course, pace: Pace, good: Pace | None
-) -> Slowdown | None:
+def _slow(parsed: Parsed, course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:
     """The slowdown that lasted until the end: against the job's own past, else against good jobs."""
     return (
         clocked_slowdown(course)
         or uneven_slowdown(parsed, course)
         or growing_slowdown(course)
-        or growing_work(durations, course)
         or stalling_slowdown(course, pace, good)
         or slower_than_good(course, pace, good, completed=parsed.job.status is Status.COMPLETED)
     )

@@ -5,19 +5,18 @@ Suddenly, by a level that was left (``core.course.level_shift``), or little by l
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.course.level_shift import LONG, LONG_DRIFT, LONG_RATIO, MIN_RATIO, find_growth, find_shift, find_uneven_shift
-from core.course.pace import SECOND, Course, Pace
+from core.course.pace import Course, Pace
 from core.course.stages import STAGES
 from core.course.timings import LAG, is_milliseconds, is_rate
-from core.judge.durations import Durations
 from core.model import Stage
 from core.parsed import Parsed
-from core.shares import MAJORITY, MIN_RANKS, few_of
+from core.shares import MIN_RANKS, few_of
 
 # A step of a job to one of good jobs of the same settings: of 134 labelled jobs that were well, with 16 steps at least,
 # one had 1.25 and all others but one that was no rerun at most 1.11; the least of 14 slow ones 1.30 (docs/LOG.md).
@@ -38,8 +37,7 @@ KNOWN_PAUSES = (Stage.EVALUATION, Stage.CHECKPOINT_SAVING)
 class Slowdown:
     """Steps became slower for good: from which iteration on, and seconds a step before (or in good jobs) and after.
 
-    uneven: single steps say little, only what they come to; before and after are means. what: the work that took so
-    long, where it is no whole step.
+    uneven: single steps say little, only what they come to; before and after are means.
     """
 
     iteration: int
@@ -47,7 +45,6 @@ class Slowdown:
     after: float
     than_good_jobs: bool = False
     uneven: bool = False
-    what: str = ""
 
 
 def told_slowdown(parsed: Parsed) -> Slowdown | None:
@@ -168,22 +165,3 @@ def growing_slowdown(course: Course) -> Slowdown | None:
     if growth is None:
         return None
     return Slowdown(course.iteration_of_step(growth.place), growth.before, growth.after, uneven=True)
-
-
-def growing_work(durations: Sequence[Durations], course: Course) -> Slowdown | None:
-    """Work that takes longer each time, on most ranks that tell it, and came to a good part of the time the job ran."""
-    if len(course) < MIN_RANKS:
-        return None
-    whole, slowdowns = float(course.times[-1] - course.times[0]) / SECOND, []
-    for duration in durations:
-        growths = {
-            rank: growth for rank, of in duration.took.items() if (growth := find_growth(np.array(of))) is not None
-        }
-        if not growths or len(growths) <= len(duration.took) * MAJORITY:
-            continue
-        rank = min(growths)
-        growth, lost = growths[rank], sum(duration.took[rank]) - len(duration.took[rank]) * min(duration.took[rank])
-        if lost >= SHARE * whole:
-            onset = max(0, duration.iterations[rank][growth.place])
-            slowdowns.append(Slowdown(onset, growth.before, growth.after, uneven=True, what=duration.what))
-    return max(slowdowns, key=lambda slow: (slow.after - slow.before, slow.what), default=None)

@@ -82,7 +82,6 @@ _ANSI = re.compile(
     rb"|\x1b\][^\x07\x1b\r\n]*(?:\x07|\x1b\\)"
     rb"|\x1b[()][0-9A-Za-z]"
 )
-_SPACE = b" \t\n\v\f\r"
 
 
 @dataclass(frozen=True, slots=True)

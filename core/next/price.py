@@ -54,19 +54,16 @@ class OverEviction:
         return self.evicting < self.finding
 
 
-def over_eviction(
-    total: int, group: int, locating: float, *, faulty: int = 1, test_hours: float = TEST_HOURS
-) -> OverEviction:
+def over_eviction(total: int, group: int, locating: float, *, test_hours: float = TEST_HOURS) -> OverEviction:
     """The price of evicting a group (ByteRobust, section 9): healthy nodes in tests against all nodes that wait.
 
     Args:
         total: nodes of the job.
-        group: nodes of the group.
-        locating: minutes that it takes to find the faulty ones.
-        faulty: how many those are.
+        group: nodes of the group, of which one is faulty.
+        locating: minutes that it takes to find it.
         test_hours: hours that an evicted node is tested.
     """
-    evicting = (group - faulty) * test_hours
+    evicting = (group - 1) * test_hours
     return OverEviction(evicting, total * locating / 60, evicting / total * 60)
 
 

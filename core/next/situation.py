@@ -25,7 +25,7 @@ _KINDS = {
     FaultClass.LINK: (Kind.NETWORK_LINK, Kind.RDMA_TRANSPORT),
     FaultClass.CODE: (
         *(Kind.EXCEPTION, Kind.SOFTWARE, Kind.MODEL_MISMATCH, Kind.COLLECTIVE_MISMATCH, Kind.DATA),
-        *(Kind.DEVICE_MEMORY, Kind.NO_CONVERGENCE, Kind.ENDLESS_LOOP, Kind.DEADLOCK),
+        *(Kind.DEVICE_MEMORY, Kind.NO_CONVERGENCE, Kind.DEADLOCK),
     ),
     FaultClass.MEANS: (
         *(Kind.DISK_FULL, Kind.STORAGE, Kind.PERMISSION, Kind.SETTINGS, Kind.MISSING_FILE, Kind.CORRUPT_FILE),

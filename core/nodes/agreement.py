@@ -2,8 +2,7 @@
 
 Replicas hold the same weights, a reduced loss or norm is the same everywhere, parts of a checkpoint are of one size.
 Nothing complains when a bit flips or a disk is full and nobody looks; the number does: who alone no longer agrees,
-while all others still do, computes or writes something else since then. And a number that always changed on all ranks
-may stand still on one: an actor that gets no new weights, an environment that is broken.
+while all others still do, computes or writes something else since then.
 """
 
 import re
@@ -20,10 +19,7 @@ from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
 
 ODD_ONE = 0.75  # surer than a vote: it agreed before, by itself and on all ranks
-STANDS = 0.6  # as sure as a vote: it tells who differs, not why
 MIN_AGREED, MIN_ODD = 4, 3  # times that all print the same first, and that one prints something else then
-MIN_STILL = 6  # times in a row, the last ones, that a number stands still on one rank
-CHANGES = 0.8  # of the times it is a new one on the others, and was before on that one
 _COUNTS = re.compile(
     r"(?:global[_ ])?(?:steps?|iter(?:ation)?s?|epochs?|batch(?:es)?|rounds?|episodes?|updates?)", re.IGNORECASE
 )
@@ -68,11 +64,9 @@ def agreement_signs(
 
 
 def _signs_of(parsed: Parsed, values: RankValues, home: Mapping[int, str]) -> Iterator[Sign]:
-    """Who left the others in a value; where nobody did, on whom it stands still."""
+    """Who left the others in a value."""
     if (apart := _find_apart(values, len(home))) is not None:
         yield from _left(parsed, values, apart, home)
-    elif (still := _find_still(values, len(home))) is not None:
-        yield from _stood(parsed, values, still, home)
 
 
 def _left(parsed: Parsed, values: RankValues, apart: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
@@ -92,25 +86,6 @@ def _left(parsed: Parsed, values: RankValues, apart: Apart, home: Mapping[int, s
             ranks=tuple(own),
             iteration=iteration,
             rows=tuple(sorted(values.rows[apart.since, rank] for rank in apart.shown)),
-        )
-
-
-def _stood(parsed: Parsed, values: RankValues, still: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
-    iteration = still.since[0] if still.since[0] > 0 else None
-    since = f" since iteration {iteration}" if iteration else ""
-    for node, own in _by_node(still.ranks, home):
-        yield Sign(
-            node,
-            "agreement",
-            STANDS,
-            f"{values.name} of {parsed.table.called(own, node)} stands at {still.own}{since}; that of all others"
-            " changes each time, as its own did before.",
-            values.event,
-            says=f"its {values.name} stands at {still.own}, that of all others changes",
-            check=f"See what {node} still receives, and from whom: its connections, its data, its device.",
-            ranks=tuple(own),
-            iteration=iteration,
-            rows=(values.rows[still.since, still.ranks[0]],),
         )
 
 
@@ -205,27 +180,3 @@ def _find_apart(values: RankValues, ranks: int) -> Apart | None:
 def _may_be_measured(value: str) -> bool:
     """Whether a number with a fraction is so short that it may be the same on all ranks by chance."""
     return not value.isdigit() and len(value.replace(".", "").strip("0-+")) < DIGITS
-
-
-def _find_still(values: RankValues, ranks: int) -> Apart | None:
-    """The one rank on which a number stands still that changes each time on all others, and did on it."""
-    series = {
-        rank: [(key, values.values[key][rank]) for key in sorted(values.values) if rank in values.values[key]]
-        for rank in sorted(enough(values.values, ranks))
-    }
-    still = [rank for rank, own in series.items() if len({value for _, value in own[-MIN_STILL:]}) == 1]
-    if len(still) != 1 or any(len(own) < MIN_AGREED + MIN_STILL for own in series.values()):
-        return None
-    rank = still[0]
-    others = [own for other, own in series.items() if other != rank]
-    last = series[rank][-1][1]
-    began = max((place for place, (_, value) in enumerate(series[rank]) if value != last), default=-1) + 1
-    before = series[rank][:began]
-    if began < MIN_AGREED or not _changes(before) or not all(map(_changes, others)):
-        return None
-    return Apart((rank,), series[rank][began][0], last, "", (rank, rank))
-
-
-def _changes(series: list[tuple[Key, str]]) -> bool:
-    """Whether a number is nearly each time another one; what is measured in small numbers comes back to the same."""
-    return len({value for _, value in series}) >= CHANGES * len(series)

@@ -17,13 +17,15 @@ from core.events.messages import unlabelled
 from core.events.row_text import read_rows
 from core.events.table import rows_by
 from core.judge.ending import Ending
-from core.nodes.gauges import CHANGED, MIN_VALUES, STEADY, TIMES
+from core.nodes.odd_values import STEADY, TIMES
 from core.nodes.onset import onset_of_slowdown
 from core.nodes.sign import Sign
 from core.nodes.table_heads import column_names
 from core.parsed import Parsed
 from core.shares import few_of
 
+CHANGED = 0.6  # as sure as a vote: it tells who differs since then, not why
+MIN_VALUES = 3  # on either side of the change (as in core.course.level_shift)
 MIN_DEVICES = 4  # of fewer, one that does another part of the work is a large part of them
 MAX_EVENTS = 16  # messages that are looked at, those said most often first
 MAX_ROWS = 64_000  # of all nodes, evenly spread: a third of a second

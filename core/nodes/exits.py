@@ -38,7 +38,7 @@ def exit_signs(
     """
     return [
         *_of_ranks(exits.of_rank, ending, home),
-        *(_crashed(exits.of_node) or _forced(exits.of_node) or _of_nodes(exits.of_node, nodes, hung=ending.hung)),
+        *(_crashed(exits.of_node) or _of_nodes(exits.of_node, nodes, hung=ending.hung)),
         *([] if ending.ordered else _of_launchers(exits.of_rank, candidates, home, nodes)),
     ]
 
@@ -118,19 +118,6 @@ def _crashed(of_node: Mapping[str, Exit | None]) -> list[Sign]:
     says = "a process there crashed"
     check = f"Look at the kernel log and the core dumps of {node}, and at native libraries that only it has."
     return [Sign(node, "exit", KILLED_ALONE, because, says=says, check=check)]
-
-
-def _forced(of_node: Mapping[str, Exit | None]) -> list[Sign]:
-    """The only node that had to be killed, while all others stopped when they were told to."""
-    kinds = {node: _kind(ending) for node, ending in of_node.items()}
-    killed = [node for node, kind in kinds.items() if kind == "killed"]
-    if len(kinds) < MIN_RANKS or set(kinds.values()) != {"killed", "told"} or len(killed) > 1:
-        return []
-    (node,) = killed
-    because = f"{node} was killed (SIGKILL); {len(kinds) - 1} others stopped when told to (SIGTERM)."
-    says = "a process there was killed, or did not stop when it was told to"
-    check = f"Look at {node}: is the process still there (state D or T), kernel log, storage, device?"
-    return [Sign(node, "exit", FORCED, because, says=says, check=check)]
 
 
 _WEIGHTS = {"nothing": NO_CODE, "killed": ODD}

@@ -8,7 +8,7 @@ from core.nodes.sign import Sign, short
 from core.parsed import Parsed
 from core.shares import are_few
 
-MISSED = 0.65  # as sure as who never began the collective that the others wait in (core.nodes.counters)
+MISSED = 0.65  # as sure as who never began the collective that the others wait in (core.nodes.collectives)
 
 
 def missed_signs(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:

@@ -3,10 +3,9 @@
 ``gpustat`` of each node while a job hangs, clocks of all cards, rates of ports: one row has 0 % where all others have
 100, or 960 MHz where they have 1,950. Nothing changes in them: it is told where nothing else tells who stands apart.
 So is what each machine says once, in its own log, with one number that all others have alike: a port that came up at
-40 Gb/sec beside 200. Of two machines no number is the odd one, but the lower rate of a link is the worse.
+40 Gb/sec beside 200.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 from core.events.row_text import each_row, read_rows
 from core.facts import complains
 from core.judge.ranking import quote
-from core.nodes.gauges import STEADY
 from core.nodes.sign import Sign, short
 from core.nodes.told_subjects import named_node, numbers_of
 from core.parsed import Parsed
@@ -26,12 +24,11 @@ from core.shares import MAJORITY, MIN_RANKS
 
 ODD, SEVERAL = 0.45, 0.55  # as who does not answer (core.nodes.stall); as sure as a look is worth, of several numbers
 MAX_ROWS, MAX_ALL = 1024, 8192  # rows of a file and of all files that are read: a list of 128 machines with 8 cards
+TIMES = 3.0  # as much, or a third: load and clocks of healthy nodes move by less than twice when their job does
+STEADY = 1.5  # times by which a number may differ among the others
 AGAINST_ZERO = 10.0  # where all others have 0: one or two are what a counter of errors has anywhere
 MAX_MESSAGES = 256  # that each machine says once, the first to be said first, as core.nodes.settings looks at
-PAIR, SELDOM = 2, 4  # machines; times that each says it: once for a port, of which it has a few
-# Rates of links: "NIC Link is Up, 10000 Mbps full duplex" of bnxt_en, "NIC Link is Up 10 Gbps" of ixgbe (Linux 6.8),
-# "40 Gb/sec (4X QDR)" of /sys/class/infiniband/*/ports/*/rate, "Speed: 100000Mb/s" of ethtool
-_RATE = re.compile(r"(?<![\w.])(\d{1,9}(?:\.\d{1,6})?) ?(?P<scale>[GM])b(?:it)?(?:/s(?:ec)?|ps)\b")
+SELDOM = 4  # times that each says it: once for a port, of which it has a few
 Told = tuple[str, int, str]  # a node, a row and its text
 Key = tuple[int, int, str]  # numbers of a line, which of them it is, and the word before it
 
@@ -46,7 +43,6 @@ class OddNumber:
     most: float
     row: int
     text: str
-    of_pair: bool = False
 
     @property
     def shown(self) -> str:
@@ -65,14 +61,9 @@ class OddNumber:
         return value / most if self.value > self.most else least / value
 
     @property
-    def theirs(self) -> str:
-        """How a sentence goes on about what is usual."""
-        return "the other has" if self.of_pair else "all others have"
-
-    @property
     def because(self) -> str:
         """What is odd, as a sentence with the line that tells it."""
-        return f"{self.node} has {self.shown} where {self.theirs} {self.usual}: {self.quoted(120)}."
+        return f"{self.node} has {self.shown} where all others have {self.usual}: {self.quoted(120)}."
 
     def quoted(self, most: int) -> str:
         """The line that tells it, of at most so many characters, among them the number."""
@@ -85,19 +76,20 @@ class OddNumber:
 
 def odd_value_signs(parsed: Parsed) -> list[Sign]:
     """A sign for the one node whose numbers are far from those of all others, in a list or in what each says once."""
-    if parsed.unit != "node" or len(parsed.nodes) < PAIR:
+    if parsed.unit != "node" or len(parsed.nodes) < MIN_RANKS:
         return []
-    found = _all_odd(list(_rows_of_nodes(parsed)), parsed) if len(parsed.nodes) >= MIN_RANKS else []
+    found = _all_odd(list(_rows_of_nodes(parsed)), parsed)
     is_list = bool(found)
     if not is_list:
-        found = [odd for told in _said_once(parsed) for odd in _odd_of_message(told, parsed)]
+        of_messages = (odd for told in _said_once(parsed) for odd in _all_odd(told, parsed))
+        found = [odd for odd in of_messages if odd.least == odd.most]
     counts = Counter(odd.node for odd in found).most_common(2)
     if not counts or (len(counts) > 1 and counts[0][1] < 2 * counts[1][1]):
         return []  # they point to several: to nobody
     node, often = counts[0]
     own = [odd for odd in found if odd.node == node]
     if not is_list:
-        return [sign_of_odd(own, ODD, f"it says {own[0].quoted(60)}, where {own[0].theirs} {own[0].usual}")]
+        return [sign_of_odd(own, ODD, f"it says {own[0].quoted(60)}, where all others have {own[0].usual}")]
     says = f"in a list of all machines it has {own[0].shown} where all others have {own[0].usual}"
     return [sign_of_odd(own, SEVERAL if often > 1 else ODD, says)]
 
@@ -107,13 +99,6 @@ def sign_of_odd(own: Sequence[OddNumber], weight: float, says: str) -> Sign:
     first, rows = own[0], tuple(sorted({odd.row for odd in own}))
     check = f"Compare {first.node} with a healthy node in what {first.quoted(60)} tells."
     return Sign(first.node, "odd", weight, first.because, says=says, check=check, rows=rows)
-
-
-def _odd_of_message(told: Sequence[Told], parsed: Parsed) -> list[OddNumber]:
-    """Numbers of a message that one machine has otherwise, and all others alike; of two machines, the worse link."""
-    if len(parsed.nodes) >= MIN_RANKS:
-        return [odd for odd in _all_odd(told, parsed) if odd.least == odd.most]
-    return [odd] if (odd := _slower_link(told)) is not None else []
 
 
 def _text(number: float) -> str:
@@ -153,20 +138,6 @@ def _said_once(parsed: Parsed) -> Iterator[list[Told]]:
         if set(counts) == set(places) and len(set(counts.values())) == 1:
             texts = read_rows(parsed.files, table, rows)
             yield [(table.nodes[table.node[row]], row, texts[row]) for row in rows.tolist() if row in texts]
-
-
-def _slower_link(told: Sequence[Told]) -> OddNumber | None:
-    """Of two machines the one whose link came up with a rate far below that of the other."""
-    rates: dict[str, list[tuple[float, int, str]]] = defaultdict(list)
-    for node, row, text in told:
-        if found := _RATE.search(text):
-            rates[node].append((float(found[1]) * (1000 if found["scale"] == "G" else 1), row, text))
-    if len(rates) != PAIR:
-        return None
-    (slow, own), (_, others) = sorted(rates.items(), key=lambda rate: min(rate[1]))
-    value, row, text = min(own)
-    least, most = min(others)[0], max(others)[0]
-    return OddNumber(slow, value, least, most, row, text, of_pair=True) if value * STEADY < least else None
 
 
 def _rows_of_nodes(parsed: Parsed) -> Iterator[Told]:

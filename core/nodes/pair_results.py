@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from core.events.row_text import read_rows
-from core.nodes.gauges import STEADY
+from core.nodes.odd_values import STEADY
 from core.nodes.sign import Sign
 from core.nodes.slow import OWN_PART
 from core.nodes.told_subjects import numbers_of

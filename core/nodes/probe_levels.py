@@ -2,7 +2,7 @@
 
 A node exporter's text, ``vmstat 5``, a sampler of cards: the last values of one machine are a third of those of all
 others, or three times them; it swaps, throttles or counts errors, and they do not. No moment is needed, nor a clock:
-``core.nodes.gauges`` tells what changed with the job's pace, and this what is otherwise.
+what was otherwise all along tells as much as what changed.
 """
 
 import re
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from core.events.row_text import read_rows
 from core.events.table import rows_by
+from core.facts import complains
 from core.job import Status
-from core.nodes.gauges import TIMES, probe_messages
-from core.nodes.odd_values import ODD, OddNumber, odd_number, sign_of_odd
+from core.nodes.odd_values import ODD, TIMES, OddNumber, odd_number, sign_of_odd
 from core.nodes.sign import Sign
 from core.nodes.table_heads import column_names
 from core.nodes.told_subjects import MIN_SIDE, numbers_of
@@ -27,6 +27,8 @@ from core.shares import few_of
 ENOUGH = 4  # machines: of three, two that happen to agree would make the third the odd one
 LAST = 8  # rows of a machine whose middle is its level at the end; of fewer than MIN_SIDE nobody knows it
 MAX_ROWS = 1 << 14  # rows that are read in all: eight of 128 machines for each of 16 messages
+MAX_EVENTS = 64  # messages that are looked at, those said most often first
+MIN_LETTERS = 4  # that messages begin with alike: a word, and what joins it to its number
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,12})?")
 
 
@@ -55,12 +57,29 @@ def _column(parsed: Parsed, odd: OddNumber) -> str:
 def _odd_levels(parsed: Parsed) -> Iterator[OddNumber]:
     """Each odd number at the end of what machines measure, the message that is said most often first."""
     left = MAX_ROWS
-    for events in probe_messages(parsed):
+    for events in _probe_messages(parsed):
         rows = _last_of_machines(parsed, events)
         if len(rows) > left:
             return
         left -= len(rows)
         yield from _of_message(parsed, rows)
+
+
+def _probe_messages(parsed: Parsed) -> list[tuple[int, ...]]:
+    """Messages with numbers beside the progress that most nodes say often, and that complain of nothing.
+
+    Those that begin alike are one: ``load1=18.0 top=python``, and ``load1=397.6 top=backup`` when another program runs.
+    """
+    table = parsed.table
+    marks = set(np.unique(table.event[parsed.iterations.marks]).tolist())
+    alike: dict[str, list[int]] = defaultdict(list)
+    for event, template in enumerate(table.templates):
+        if event not in marks and not template.block and "<NUM>" in template.sample and not complains(template.sample):
+            begins = template.sample.partition("<NUM>")[0]
+            alike[begins if len(begins) >= MIN_LETTERS else template.sample].append(event)
+    heads = {tuple(events): int(table.heads[events].sum()) for events in alike.values()}
+    found = [events for events, count in heads.items() if count >= MIN_SIDE * ENOUGH]
+    return sorted(found, key=lambda events: (-heads[events], events))[:MAX_EVENTS]
 
 
 def _last_of_machines(parsed: Parsed, events: tuple[int, ...]) -> NDArray[np.intp]:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from core.course.level_shift import LONG_DRIFT, LONG_RATIO
 from core.course.timings import is_rate, may_be_duration
 from core.naming import natural
-from core.nodes.far_numbers import OUTSIDE
 from core.nodes.rank_series import AGREED, CLEAR, shown
 from core.nodes.sign import Sign
 from core.nodes.slow import OWN_PART, WAITS
@@ -26,6 +25,7 @@ from core.nodes.told_numbers import Told
 from core.nodes.told_subjects import Subject
 from core.shares import MIN_RANKS
 
+OUTSIDE = 0.3  # a hint, as contrast is: it tells who differs, not that anything is wrong
 LOW, HIGH = 10, 90  # percentiles between which a number lies, but for single ones
 BALANCED = 2 / 3  # of the longer of both, that the other has at least: what it works longer is what it waits less
 AGREE = 0.5  # of how far the lone one is away, that all others are from each other at most

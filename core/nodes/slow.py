@@ -24,10 +24,6 @@ HINT_APART = 0.25  # and moved by no more than a quarter of that elsewhere
 LAGS = 0.3  # a hint: its processor is slow, or what its neighbour in a ring sends comes late
 SHARE = 0.25  # of what a step became slower by; less does not explain it
 LAG_OF_STEP = 0.2  # of a slow step's time: printing and flushing take less
-SEVERAL = 2  # parts that add up; one alone is a part of a part
-ADDED = 0.2  # of what a step became slower by, that they come to; in a pipeline others wait for each of them again
-RISE = 0.25  # of its level before, by which a part of them rose: those of healthy ranks move by less (docs/LOG.md)
-MAX_NAMED = 3  # parts that a sentence names
 UNIT = 10.0  # slow steps: no part takes so long, and hardly any is a hundredth of a step
 RATE_ROSE = 0.6  # times the level before, of a rate, whose unit is unknown: ranks of a healthy job differ by less
 WHOLE = 0.8  # of what a step became slower by; what rose by more is no part
@@ -77,7 +73,7 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     if not any(odd.weight == OWN_PART for name, odd in found.items() if name != LAG):
         links = _both_ways(parts, slow)
         found = {name: odd for name, odd in found.items() if not (links and WAITS.search(name))}
-        found |= _add_up(parts, slow) | links
+        found |= links
     return [sign for name, odd in found.items() for sign in _signs(parsed, name, parts.get(name), odd, slow, home)]
 
 
@@ -161,26 +157,6 @@ def slower_part(parsed: Parsed, slow: Slowdown) -> SlowerPart | None:
     return max(found, key=lambda part: (part.after - part.before, part.name), default=None)
 
 
-def _add_up(parts: Mapping[str, Mapping[int, Change]], slow: Slowdown) -> dict[str, "_Odd"]:
-    """The only rank of which several parts rose that stood still elsewhere, if together they explain the slowdown."""
-    rose: dict[int, dict[str, float]] = {}
-    for name, changes in parts.items():
-        if name == LAG or is_rate(name) or WAITS.search(name):
-            continue
-        scale = _scale(name, changes, slow)
-        apart = {rank: (after - before) / scale for rank, (before, after) in changes.items()}
-        first, *others = sorted(apart, key=lambda rank: (-apart[rank], rank))
-        least = RISE * changes[first][0] / scale
-        if apart[first] > least > 0 and all(abs(apart[rank]) <= HINT_APART * apart[first] for rank in others):
-            rose.setdefault(first, {})[name] = apart[first]
-    if len(rose) != 1:
-        return {}
-    ((rank, own),) = rose.items()
-    if len(own) < SEVERAL or sum(own.values()) < ADDED * (slow.after - slow.before):
-        return {}
-    return {" and ".join(sorted(own)[:MAX_NAMED]): _Odd(frozenset((rank,)), _does(own))}
-
-
 def _both_ways(parts: Mapping[str, Mapping[int, Change]], slow: Slowdown) -> dict[str, "_Odd"]:
     """The only rank that takes longer to send and to receive: of a slow link each neighbour meets one end."""
 
@@ -201,11 +177,6 @@ def _both_ways(parts: Mapping[str, Mapping[int, Change]], slow: Slowdown) -> dic
         return {}
     does = "it takes longer to send and to receive, its neighbours only the one or the other"
     return {" and ".join((sends[0], receives[0])): _Odd(frozenset(both), does)}
-
-
-def _does(own: Mapping[str, float]) -> str:
-    names = ", ".join(sorted(own)[:MAX_NAMED])
-    return f"its {names} rose, and no other\u2019s: together {sum(own.values()):.3g} s a step"
 
 
 def _rose_everywhere(name: str, changes: Mapping[int, Change], slow: Slowdown) -> bool:

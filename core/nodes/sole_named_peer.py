@@ -28,11 +28,6 @@ SINGLED_OUT = 0.6  # as sure as silence: somebody waits, and says for whom
 CUT_OFF = 0.5  # a hint: what it does not reach may be of no use to the job
 _FAILS = re.compile(r"time(?:d|s)?[ -]?out|unreachable|refused|no route|failed|lost|reset", re.IGNORECASE)
 _WAITS = re.compile(r"wait(?:s|ed|ing)?\b|no progress|stuck|stall", re.IGNORECASE)
-# What is lacking stands behind such a word, whoever else stands before it: "arrived p00 p01 p03 missing p02"
-_LACKS = re.compile(
-    r"\b(?:missing|absent|outstanding|not arrived|still waiting for|no (?:news|word) from)\b:? ?(?P<who>.{1,64})$"
-)
-_NUMBERED = re.compile(r"\b(?:rank|process|proc|worker|task|peer|p|r|w)[ _#-]?(?P<rank>\d{1,6})\b", re.IGNORECASE)
 _OWN_LABEL = re.compile(r"\[rank ?\d{1,6}\]:?", re.IGNORECASE)  # before what a rank says
 AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
 MIN_LISTED = 2  # others than the speaker that a line names which leaves one out: else it names one
@@ -55,17 +50,15 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
         if len(of_event) == 1:  # what is said of each peer in turn tells of none
             for node, lines in of_event.items():
                 by_name[node] += lines
-    said_missing = _said_missing(parsed, texts, names)
-    if not (by_name or said_missing):
+    if not by_name:
         return _cut_off(parsed, ending, rows, texts, names)
-    by_name = said_missing or by_name
     if len(by_name) != 1:
         return []
     ((node, lines),) = by_name.items()
     if len(lines) < AGAIN:
         return []
     who, text, _ = lines[-1]
-    does = "leaves out" if not said_missing and node not in names.standing_in(text) else "names"
+    does = "leaves out" if node not in names.standing_in(text) else "names"
     because = (
         f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it {does} {node} alone."
     )
@@ -148,20 +141,3 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
         for node in named_alone:
             found[node].append((speaker or "a log", quote(text), row))
     return found
-
-
-def _said_missing(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str, int]]]:
-    """The nodes of ranks that lines say are missing, with speaker, line and row."""
-    found: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
-    for row, text in sorted(texts.items()):
-        if (node := _lacking(text, names)) is not None:
-            speaker = parsed.table.origins[parsed.table.voice[row]].node or "a log"
-            found[node].append((speaker, quote(text), row))
-    return dict(found)
-
-
-def _lacking(text: str, names: Names) -> str | None:
-    """The node of the only rank that a line says is missing; None where it says so of none or of several."""
-    match = _LACKS.search(text)
-    ranks = {int(found["rank"]) for found in _NUMBERED.finditer(match["who"])} if match is not None else set()
-    return names.of_rank(ranks.pop()) if len(ranks) == 1 else None

@@ -26,18 +26,15 @@ from core.nodes.agreement import agreement_signs
 from core.nodes.aliases import find_aliases
 from core.nodes.blame import Edge, Names, blame_edges
 from core.nodes.checksums import checksum_signs
+from core.nodes.collectives import collective_signs
 from core.nodes.contrast import contrast_signs
 from core.nodes.counted_waits import counted_wait_signs
-from core.nodes.counters import collective_signs, counter_signs
 from core.nodes.device_tables import device_signs
 from core.nodes.durations import duration_signs
 from core.nodes.exits import exit_signs
-from core.nodes.far_numbers import outside_signs
-from core.nodes.gauges import gauge_signs
 from core.nodes.last_round import last_round_signs
 from core.nodes.leaks import leak_signs
 from core.nodes.listed import listed_signs
-from core.nodes.lost_nodes import lost_signs
 from core.nodes.missing_tensors import missed_signs
 from core.nodes.odd_values import odd_value_signs
 from core.nodes.onset import onset_signs
@@ -63,7 +60,6 @@ from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
 from core.parsed import Parsed
 from core.parsing.identities import told_identities
-from core.parsing.rolls import addresses_on_roll
 from core.shares import MIN_RANKS
 
 TELLING = (
@@ -114,11 +110,9 @@ def find_signs(
         *vote_signs(parsed, candidates, node_of_rank),
         *setting_signs(parsed, candidates, peers),
         *agreement_signs(parsed, all_values, broken, node_of_rank),
-        *outside_signs(parsed, all_values, node_of_rank),
         *checksum_signs(parsed, candidates, peers),
         *listed_signs(parsed, candidates, node_of_rank),
         *leak_signs(parsed, leak, node_of_rank),
-        *lost_signs(parsed, exits, node_of_rank),
         *address_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, peers),
     )
@@ -163,7 +157,7 @@ def _names(parsed: Parsed) -> Names:
     table, files, manifest = parsed.table, parsed.files, parsed.job.manifest
     names = Names(table, manifest)
     addresses, ranks = told_identities(table, files)
-    names.learn(addresses | addresses_on_roll(table, files, manifest), ranks, find_aliases(parsed))
+    names.learn(addresses, ranks, find_aliases(parsed))
     return names
 
 
@@ -182,7 +176,6 @@ def _of_pace(
 ) -> tuple[Sign, ...]:
     """Signs by numbers: who is behind in collectives, who made the job slow, what machines measure of themselves."""
     return (
-        *counter_signs(parsed),
         *collective_signs(parsed, home),
         *missed_signs(parsed, home),
         *slow_signs(parsed, ending, home),
@@ -190,7 +183,6 @@ def _of_pace(
         *straggler_signs(parsed, ending, home),
         *reported_signs(parsed, ending, home),
         *duration_signs(parsed, durations, home),
-        *gauge_signs(parsed, ending),
         *device_signs(parsed, ending),
     )
 

@@ -2,14 +2,10 @@
 
 The only module that imports drain3.
 
-``FastDrain`` compares a message with all clusters of a leaf at once. ``StreamingDrain`` feeds every line of a log in
-its order (L4, section 4.2), but Drain sees a text only where its answer may have changed: an answer that changed
-nothing is given again until a cluster of as many tokens is made or changed, because Drain compares messages of equal
-length only.
+``FastDrain`` compares a message with all clusters of a leaf at once.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from drain3.drain import Drain, LogCluster
@@ -18,8 +14,6 @@ from numpy.typing import NDArray
 WILDCARD = "<*>"
 NO_CLUSTER = -1
 _FEW = 16  # clusters of a leaf that are walked through faster than compared at once
-_WINDOW = 1 << 8  # rows that are looked at together, at least; more while nothing changes
-_LONGEST_WINDOW = 1 << 16  # rows: what is looked at together must fit into a cache
 
 
 class FastDrain(Drain):  # type: ignore[misc]  # drain3 has no types
@@ -67,10 +61,6 @@ class FastDrain(Drain):  # type: ignore[misc]  # drain3 has no types
             leaf.put(cluster_id, self._numbers(self.id_to_cluster[cluster_id].log_template_tokens))
             self._leaf_of[cluster_id] = leaf
         return self.id_to_cluster.get(leaf.most_similar([self._words.get(token, 0) for token in tokens], sim_th))
-
-    def nearest(self, content: str) -> LogCluster | None:
-        """The cluster that a message would join; nothing is learnt."""
-        return self.tree_search(self.root_node, self.get_content_as_tokens(content), self.sim_th, False)  # noqa: FBT003
 
     def _numbers(self, tokens: Sequence[str]) -> list[int]:
         words = self._words
@@ -125,69 +115,3 @@ class _Leaf:
         self._places = np.argsort([-kind for kind in kinds], kind="stable")
         self._words = np.concatenate([self._words, np.zeros_like(self._words)], axis=1)
         self._wildcards = np.concatenate([self._wildcards, np.zeros_like(self._wildcards)])
-
-
-class StreamingDrain:
-    """Streaming Drain over numbers of texts: the cluster of every row, as if Drain had been fed them all."""
-
-    def __init__(self, drain: FastDrain | None = None) -> None:
-        self.drain = FastDrain() if drain is None else drain
-        self._numbers: dict[str, int] = {}
-        self._texts: list[str] = []
-        self._given = np.zeros(0, np.int32)  # cluster that a text was given last
-        self._holds = np.zeros(0, np.bool_)  # whether it would be given again
-        self._held: dict[int, list[int]] = defaultdict(list)  # texts of so many tokens whose answer holds
-
-    def number(self, texts: Iterable[str]) -> NDArray[np.intp]:
-        """The number of each of these texts, in this stream."""
-        numbers = self._numbers
-        found = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.intp)
-        self._texts += list(numbers)[len(self._texts) :]
-        new = len(numbers) - len(self._given)
-        self._given = np.concatenate([self._given, np.full(new, NO_CLUSTER, np.int32)])
-        self._holds = np.concatenate([self._holds, np.zeros(new, np.bool_)])
-        return found
-
-    def feed(self, texts: NDArray[np.intp], heads: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """The cluster of each row, whose texts have these numbers.
-
-        Args:
-            texts: number of the text of each row.
-            heads: True on rows that are fed; the others continue a row of the same text.
-        """
-        clusters = np.empty(len(texts), np.int32)
-        at, window = 0, _WINDOW
-        while at < len(texts):
-            rows = texts[at : at + window]
-            open_ones = np.flatnonzero(~self._holds[rows] & heads[at : at + window])
-            settled = int(open_ones[0]) if len(open_ones) else len(rows)
-            clusters[at : at + settled] = self._given[rows[:settled]]
-            at += settled
-            window = max(_WINDOW, settled) if len(open_ones) else min(2 * window, _LONGEST_WINDOW)
-            if len(open_ones):
-                clusters[at] = self._ask(int(rows[settled]))
-                at += 1
-        return clusters
-
-    def last(self, text: str) -> int:
-        """The cluster that a text was given last, or that it would join; NO_CLUSTER when it would make a new one."""
-        if text in self._numbers and (given := int(self._given[self._numbers[text]])) != NO_CLUSTER:
-            return given
-        near = self.drain.nearest(text)
-        return NO_CLUSTER if near is None else int(near.cluster_id)
-
-    def template(self, cluster: int) -> str:
-        """Constant part of a cluster's messages, as it is now."""
-        return str(self.drain.id_to_cluster[cluster].get_template())
-
-    def _ask(self, number: int) -> int:
-        cluster, change = self.drain.add_log_message(self._texts[number])
-        of_length = self._held[len(cluster.log_template_tokens)]
-        if change == "none":
-            self._holds[number] = True
-            of_length.append(number)
-        else:
-            self._holds[of_length] = False
-            of_length.clear()
-        self._given[number] = cluster.cluster_id
-        return int(cluster.cluster_id)

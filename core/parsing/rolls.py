@@ -114,17 +114,6 @@ def _may_be_one(texts: Mapping[int, str]) -> bool:
     return any(len(of_word) == len(set(of_word)) == len(texts) for of_word in numbers.values())
 
 
-def addresses_on_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> dict[str, str]:
-    """The node of each machine by another name that a roll has for it: as Ray Train lists its workers, by addresses."""
-    of_ranks = {tuple(sorted(ranks)): node for node, ranks in manifest.node_ranks.items() if ranks}
-    roll = find_roll(table, files, replace(manifest, nodes=())) if of_ranks else None
-    if roll is None or not roll.counts(table.ranks):
-        return {}
-    return {
-        host: of_ranks[ranks] for host, ranks in roll.homes.items() if ranks in of_ranks and host != of_ranks[ranks]
-    }
-
-
 def _shapes(table: EventTable, known: Collection[str]) -> Iterator[Sequence[int]]:
     """Events that are one message but for the name of a machine, the first to be said first."""
     shapes: dict[str, list[int]] = defaultdict(list)

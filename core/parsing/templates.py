@@ -1,6 +1,6 @@
 """Templates of messages by Drain (L4, section 4.2), each distinct masked message once.
 
-Differs: L4 feeds every line in the order of the log (``core.parsing.streaming`` does that). Here each distinct message
+Differs: L4 feeds every line in the order of the log. Here each distinct message
 comes once, the most frequent first, so that neither the order of files nor the number of workers can change a template
 (method.md); grouping accuracy on the loghub sets is the same (speed.md). A guard token keeps messages
 apart that differ in a typed slot (errno, exit code, Xid ...), in the name of a structured message, in how something

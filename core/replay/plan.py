@@ -99,16 +99,11 @@ def make_plan(
     return Plan(used, size, own_parts, runs or runs_for(chance), chance, groups, named[size * count :])
 
 
-def runs_for(chance: float, certain: float = CERTAIN) -> int:
-    """The least number of runs a phase that shows a fault in both phases with that certainty."""
+def runs_for(chance: float) -> int:
+    """The least number of runs a phase that shows a fault in both phases with the certainty of ``CERTAIN``."""
     if chance >= 1:
         return 1
-    return min(MAX_RUNS, math.ceil(math.log(1 - math.sqrt(certain)) / math.log(1 - chance)))
-
-
-def chance_of(seconds: float, between: float) -> float:
-    """The chance that a run of so many seconds shows what comes once in so many seconds on a faulty node."""
-    return 1 - math.exp(-seconds / between)
+    return min(MAX_RUNS, math.ceil(math.log(1 - math.sqrt(CERTAIN)) / math.log(1 - chance)))
 
 
 def third_phase(plan: Plan, suspects: Sequence[int], healthy: Sequence[int]) -> Plan | None:

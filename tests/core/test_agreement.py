@@ -107,43 +107,6 @@ def test_a_value_is_told_by_its_name_however_a_line_is_written(form: str) -> Non
     assert "canary 0.0081 there, 0.15173 on all others" in found.headline
 
 
-def policies(odd: int | None, since: int = 14) -> dict[int, list[str]]:
-    """Actors of which each gets the newest weights, at its own pace; one does not from some time on."""
-    return {
-        rank: [
-            f"policy={min(n, since) * 6 + rank if rank == odd else n * 6 + rank} return={n + rank / 10:.2f}"
-            for n in range(30)
-        ]
-        for rank in RANKS
-    }
-
-
-def test_a_number_that_stands_still_on_one_rank_alone_is_told() -> None:
-    """It changes each time on all others, and did on this one before; the job goes on, and completes."""
-    found = diagnose(steps(policies(3)), [])
-
-    assert nodes(found) == ["node-3"]
-    assert "its policy stands at 87" in found.headline
-    assert found.iterations[0].iteration == 15
-    assert [line.text.split()[-2] for line in found.nodes[0].lines] == ["policy=87"]
-
-
-@pytest.mark.parametrize(
-    "says",
-    [
-        policies(None),
-        policies(3, since=26),
-        policies(3, since=2),
-        {rank: [f"epoch={n // 8} lr={max(0.1, 0.5 - n / 50):.3f}" for n in range(30)] for rank in RANKS},
-        {rank: [f"left={max(0, 12 + rank - n)}" for n in range(30)] for rank in RANKS},
-    ],
-    ids=["nobody", "four times", "nearly always", "all of them", "one after the other"],
-)
-def test_numbers_that_stand_elsewhere_name_nobody(says: dict[int, list[str]]) -> None:
-    """Schedules that end, counters that end, and what hardly ever changed."""
-    assert "agreement" not in {sign.channel for sign in signs_of(steps(says))}
-
-
 def test_parts_of_a_checkpoint_are_of_one_size() -> None:
     """A full disk that the program does not look at: the parts of one node become short."""
     says = {

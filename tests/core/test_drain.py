@@ -3,13 +3,12 @@
 import random
 import string
 
-import numpy as np
 import pytest
 from drain3.drain import Drain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.parsing.drain import NO_CLUSTER, FastDrain, StreamingDrain
+from core.parsing.drain import FastDrain
 
 # Few words, so that templates merge and change; digits and wildcards, which drain3 treats in ways of their own.
 WORDS = st.sampled_from(["a", "b", "c", "up", "d1", "7", "<NUM>", "<*>"])
@@ -25,27 +24,23 @@ def drain3_clusters(rows: list[str], similarity: float, children: int, *, digits
     return clusters, [drain.id_to_cluster[number + 1].get_template() for number in range(len(drain.clusters))]
 
 
-def streamed(rows: list[str], stream: StreamingDrain, *, parts: int = 1) -> tuple[list[int], list[str]]:
-    """The same by us, in so many parts."""
-    clusters = []
-    for part in np.array_split(np.array(rows, object), parts):
-        numbers = stream.number(part.tolist())
-        clusters += stream.feed(numbers, np.ones(len(part), np.bool_)).tolist()
-    known = range(1, len(stream.drain.clusters) + 1)
-    return clusters, [stream.template(cluster) for cluster in known]
+def fast_clusters(rows: list[str], drain: FastDrain) -> tuple[list[int], list[str]]:
+    """The same by us."""
+    clusters = [drain.add_log_message(row)[0].cluster_id for row in rows]
+    return clusters, [drain.id_to_cluster[number + 1].get_template() for number in range(len(drain.clusters))]
 
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(TEXTS, st.data(), SIMILARITIES, CHILDREN, st.booleans())
-def test_streaming_gives_the_clusters_of_drain3(
+def test_any_messages_get_the_clusters_of_drain3(
     texts: list[str], data: st.DataObject, similarity: float, children: int, digits: bool
 ) -> None:
     """Whatever comes in whatever order, every line gets the cluster that drain3 gives it, and the templates agree."""
     rows = data.draw(st.lists(st.sampled_from(texts), max_size=120))
-    stream = StreamingDrain(FastDrain(similarity=similarity, children=children, digits_are_parameters=digits))
+    drain = FastDrain(similarity=similarity, children=children, digits_are_parameters=digits)
 
-    found = streamed(rows, stream, parts=data.draw(st.integers(1, 4)))
+    found = fast_clusters(rows, drain)
 
     assert found == drain3_clusters(rows, similarity, children, digits=digits)
 
@@ -59,43 +54,6 @@ def test_large_leaves_give_the_clusters_of_drain3(similarity: float, seed: int) 
     texts = [f"said: {' '.join(chance.choices(words, k=chance.choice((5, 8))))}" for _ in range(400)]
     rows = chance.choices(texts, k=2000)
 
-    found = streamed(rows, StreamingDrain(FastDrain(similarity=similarity)))
+    found = fast_clusters(rows, FastDrain(similarity=similarity))
 
     assert found == drain3_clusters(rows, similarity, 100, digits=True)
-
-
-def test_what_comes_again_is_not_compared_again() -> None:
-    """Drain sees a text twice until its answer holds, and again only after something changed that it may depend on."""
-    asked: list[str] = []
-
-    class Told(FastDrain):
-        def add_log_message(self, content: str) -> tuple[object, str]:
-            asked.append(content)
-            return super().add_log_message(content)
-
-    stream = StreamingDrain(Told())
-    streamed(["one two", *["a b c"] * 1000, "x y", *["a b c"] * 1000, "d e f", *["a b c"] * 1000], stream)
-
-    assert asked == ["one two", "a b c", "a b c", "x y", "d e f", "a b c"]
-
-
-def test_rows_that_continue_a_message_are_not_fed() -> None:
-    """The rows of a traceback count once, and all have the cluster of the first."""
-    stream = StreamingDrain()
-    numbers = stream.number(["boom in <NUM>", "boom out <NUM>"])
-    rows = np.array([0, 0, 0, 1, 1, 0], np.intp)
-
-    clusters = stream.feed(numbers[rows], np.array([True, False, False, True, False, False]))
-
-    assert clusters.tolist() == [1, 1, 1, 1, 1, 1]
-    assert [cluster.size for cluster in stream.drain.clusters] == [2]
-
-
-def test_who_asks_teaches_nothing() -> None:
-    """What a good job says is placed among the clusters of the job without changing one."""
-    stream = StreamingDrain()
-    streamed(["link of port one is up now"], stream)
-
-    assert stream.last("link of port two is up now") == 1
-    assert stream.last("something else") == NO_CLUSTER
-    assert stream.template(1) == "link of port one is up now"

@@ -138,21 +138,6 @@ def test_a_machine_whose_name_ends_like_that_of_a_daemon_trains() -> None:
         assert [node.node for node in found.nodes] == ["flow-b"]
 
 
-def test_a_server_that_says_what_it_waits_for_is_not_stuck() -> None:
-    """It does other work than all others; of a worker that alone repeats something it would be the fault."""
-    waits = [at(40 + 5 * k, f"replay queued=2 version=137 want=3 after {5 * k}s") for k in range(9)]
-    workers = {n: [at(k, f"rollout {k} done") for k in range(30)] for n in (1, 2, 3)}
-    server = {0: [*(at(k, f"update step {k} loss 2.{k}") for k in range(30)), *waits]}
-    busy = {
-        n: [*(at(k, f"update step {k} loss 2.{k}") for k in range(30)), *(waits if n == 0 else ())] for n in range(4)
-    }
-
-    assert not [
-        one for one in signs_of(four_nodes(workers | server, status=Status.CANCELLED)) if one.channel == "direct"
-    ]
-    assert suspected(four_nodes(busy, status=Status.CANCELLED)) == ["node-0"]
-
-
 def test_of_two_nodes_the_one_that_did_not_end_what_the_other_ended_holds_it_up() -> None:
     """Half of all ranks; the others ended it, every one."""
     read = [line for n in range(8) for line in (at(n, f"open shard {n}"), at(n + 0.1, f"read shard {n}, 2000 bytes"))]

@@ -81,17 +81,6 @@ def test_a_job_that_was_cancelled_without_a_clock_was_stopped_whoever_did_it(sta
     assert found.confidence is Confidence.WEAK
 
 
-def test_who_had_to_be_killed_while_all_others_stopped_when_told_to_stood_still() -> None:
-    """Also where that one does other work: a server ends on SIGTERM like everybody else."""
-    said = {n: [f"sweep {step} local 0.1s" for step in range(9)] for n in (1, 2, 3)}
-    said[0] = [f"{kind} {step}" for step in range(9) for kind in ("hub waits", "hub sums", "hub sends")]
-    codes = {"node-0": 137, "node-1": 143, "node-2": 143, "node-3": 143}
-    found = diagnose(four_nodes(said, exit_codes=codes, status=Status.CANCELLED), [])
-
-    assert [one.node for one in found.nodes] == ["node-0"]
-    assert "node-0 was killed (SIGKILL); 3 others stopped when told to (SIGTERM)." in found.why
-
-
 @pytest.mark.parametrize(("odd", "channels"), [([], ["no answer"]), (raised("ImportError: no numba"), [])])
 def test_who_had_ended_before_the_order_is_not_asked_for_an_answer(odd: list[str], channels: list[str]) -> None:
     """It says nothing more because it is gone: no second ground beside what it had said."""

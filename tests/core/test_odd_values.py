@@ -1,7 +1,5 @@
 """Lists of all machines in which one stands apart."""
 
-import pytest
-
 from core.diagnose import diagnose
 from core.job import Job, Status
 from tests.support.jobs import at, four_nodes, job, lines, signs_of, steps
@@ -85,16 +83,6 @@ def test_what_each_machine_says_once_is_a_list_too() -> None:
     assert "where all others have 200" in diagnose(one, []).headline
 
 
-@pytest.mark.parametrize(
-    ("other", "expected"), [(10000, [("node-1", 0.45)]), (100000, [])], ids=["a tenth", "the same"]
-)
-def test_of_two_machines_the_slower_link_is_told(other: int, expected: list[tuple[str, float]]) -> None:
-    """Linux 6.8, drivers/net/ethernet/broadcom/bnxt."""
-    link = "kernel: bnxt_en 0000:41:00.0 eno1np0: NIC Link is Up, {} Mbps full duplex, Flow control: none"
-
-    assert odd(each_says(link.format(100000), link.format(other))) == expected
-
-
 def preflight(rates: dict[str, int], **manifest: object) -> Job:
     """A job without clocks of whose nodes each says once what a check of its link found."""
     files = {
@@ -116,23 +104,3 @@ def test_a_slower_link_that_a_node_tells_once_is_told_of_a_job_of_unknown_pace()
     assert [node.node for node in found.nodes] == ["node-2"]
     assert "node-2 has 40 where all others have 200" in found.nodes[0].because
     assert odd(preflight({node: 100 * (n + 1) for n, node in enumerate(rates)}, status=Status.CANCELLED)) == []
-
-
-def test_of_two_machines_the_one_with_the_slower_link_is_told_of_a_job_slower_than_good_ones() -> None:
-    """As drivers/net/ethernet/broadcom/bnxt of Linux 6.6 tells it; the same link in good jobs is no reason."""
-
-    def pair(own: int, seconds: float, job_id: str, status: Status) -> Job:
-        said = [at(seconds * n, f"step {n} loss 2.5") for n in range(1, 40)]
-        files = {"gpu-1.log": lines(*said)}
-        for node, rate in (("gpu-1", 100000), ("gpu-2", own)):
-            up = f"bnxt_en 0000:41:00.0 eth0: NIC Link is Up, {rate} Mbps full duplex, Flow control: none"
-            files[f"{node}/kern.log"] = lines(f"Nov 21 03:59:20 {node} kernel: {up}")
-        return job(files, nodes=("gpu-1", "gpu-2"), job_id=job_id, status=status)
-
-    good = pair(100000, 1.0, "s1", Status.COMPLETED)
-
-    found = diagnose(pair(10000, 2.0, "j1", Status.COMPLETED), [good])
-
-    assert [node.node for node in found.nodes] == ["gpu-2"]
-    assert "gpu-2 has 10,000 where the other has 100,000" in found.nodes[0].because
-    assert diagnose(pair(10000, 1.0, "j1", Status.COMPLETED), [good]).nodes == ()

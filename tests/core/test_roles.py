@@ -383,19 +383,6 @@ def test_advice_and_reports_of_the_end_are_never_the_fault() -> None:
     assert {one.role for one in judged(four_nodes({1: said}))} <= {Role.TEARDOWN, Role.BENIGN}
 
 
-def test_who_alone_complains_of_something_else_than_its_peers_broke() -> None:
-    """In words that nobody knows; the hub names the one that it refuses, and that tells nothing of the hub."""
-    says = {
-        0: [at(5, "ERROR rank 2 at 10.0.0.2 speaks wire protocol 3, expected 4: refusing")],
-        1: [at(5, "ERROR giving up on hub node-0:9100: Connection refused")],
-        2: [at(5, "ERROR hub speaks wire protocol 4, this binary 3")],
-        3: [at(5, "ERROR handshake with hub: Connection reset by peer")],
-    }
-    found = diagnose(four_nodes(says, status=Status.FAILED), [])
-
-    assert [node.node for node in found.nodes] == ["node-2"]
-
-
 def test_what_is_compared_with_the_first_rank_is_told_by_its_speaker() -> None:
     """It names rank 0 as the measure of all."""
     says = {3: [at(1, "ERROR model differs from rank 0")], 2: [at(1, "ERROR weights differ from rank 3")]}
@@ -432,21 +419,6 @@ def test_who_waits_for_one_that_had_raised_is_an_echo_also_without_clocks() -> N
     told = of_kind("rendezvous", without_clocks("frobnicate.BadShard: shard 7 is empty"))
 
     assert (told.role, told.nodes) == (Role.PROPAGATED, ("node-0", "node-1", "node-3"))
-
-
-@pytest.mark.parametrize(("back", "accused"), [(True, ["node-2"]), (False, ["node-1", "node-2"])])
-def test_who_has_no_link_any_more_is_told_before_who_has_it_back(back: bool, accused: list[str]) -> None:
-    """A management port that flaps, as ports do, and a data port of another node that stays down."""
-    # as systemd-networkd prints it (252)
-    flaps = [at(20, "systemd-networkd[702]: eno2: Lost carrier")]
-    flaps += [at(24, "systemd-networkd[702]: eno2: Gained carrier")] * back
-    journals = {
-        "node-1/journal.log": [*flaps, at(25, "systemd[1]: Started Session 3.")],
-        "node-2/journal.log": [at(31, "systemd-networkd[702]: enp3s0f0: Lost carrier")],
-    }
-    found = diagnose(four_nodes({}, usual=[at(n, f"step {n} loss 2.5") for n in range(1, 31)], others=journals), [])
-
-    assert sorted(node.node for node in found.nodes) == accused
 
 
 @pytest.mark.parametrize(

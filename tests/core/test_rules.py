@@ -14,7 +14,7 @@ from core.logs.refine import refine
 from core.outcomes import Outcome, outcome_of
 from core.phrases import BadRule, Phrase, phrases_of, read_rules, rule_files, words_of
 from core.processes import process_of
-from core.readings import collectives_of, counters_of, may_complete, may_count
+from core.readings import collectives_of, may_complete
 from tests.support.jobs import job, lines, parse
 
 FACTS = [
@@ -25,7 +25,7 @@ FACTS = [
 ]
 OTHERS = {
     name: [phrase for rules in read_rules(f"{name}.toml").values() for rule in rules for phrase in phrases_of(rule)]
-    for name in ("processes", "identities", "counters", "outcomes", "checkpoints")
+    for name in ("processes", "identities", "collectives", "outcomes", "checkpoints")
 }
 PROCESSES = OTHERS["processes"]
 PHRASES = [phrase for phrase, _ in FACTS] + [phrase for phrases in OTHERS.values() for phrase in phrases]
@@ -230,16 +230,13 @@ def test_who_names_another_or_nonsense_tells_nothing_of_itself(line: str) -> Non
     assert (own_address(line), own_rank(line)) == (None, None)
 
 
-def test_readings_of_a_line() -> None:
-    """Counters by name, collectives by number; templates tell beforehand which lines are worth reading."""
-    counter, collective = OTHERS["counters"]
+def test_collectives_of_a_line() -> None:
+    """By number; templates tell beforehand which lines are worth reading."""
+    (collective,) = OTHERS["collectives"]
 
-    assert counters_of(counter.line) == [("rx_crc_errors_phy", 13147323)]
     assert collectives_of(collective.line) == ("0", 17, 16)
-    assert (collectives_of(counter.line), counters_of(collective.line)) == (None, [])
-    assert may_count(template_of(counter.line)[0])
     assert may_complete(template_of(collective.line)[0])
-    assert not may_count("iteration <NUM>")
+    assert not may_complete("iteration <NUM>")
 
 
 def test_an_outcome_is_told_by_the_lines_of_its_rule() -> None:

@@ -10,7 +10,7 @@ from core.answer import job_lookup
 from core.answer import search as searching
 from core.answer.search import lines_with, matching, search
 from core.parsed import Parsed, parse_job
-from tests.support.jobs import at, example, job, lines, steps
+from tests.support.jobs import at, job, lines, steps
 
 SAVINGS = (b"saved", b"wrote", b"written", b"stored", b"dumped", b"save_", b"ckpt at", b"snapshot", b"restart")
 
@@ -111,17 +111,6 @@ def test_a_search_crosses_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "_BLOCK", 7)
     found = search(_parsed({"node-0/a.log": "one\ntwo three four five needle six\nseven"}), ("needle",))
     assert [(line.line, line.text) for line in found.lines] == [(2, "two three four five needle six")]
-
-
-def test_an_event_is_told_by_its_places() -> None:
-    """Of a real job: the time-outs of all but the frozen rank."""
-    parsed = parse_job(example("f02"), (), cache=None, workers=1, progress=None)
-    templates = [parsed.table.templates[event] for event in parsed.table.counts.event.tolist()]
-    event = next(template.id for template in templates if "Timed out waiting" in template.text)
-    found = job_lookup.of_event(parsed, event)
-    assert found.says.startswith("It was said 3 times, ")
-    assert "tr-01 1, tr-03 1, tr-04 1." in found.says
-    assert job_lookup.of_event(parsed, "0" * 16).says == "The job has no such event."
 
 
 def test_a_job_without_anything_is_answered_too() -> None:

@@ -55,24 +55,6 @@ def test_time_that_passes_behind_a_message_everywhere_is_nobodys() -> None:
     assert "slow from iteration 41 on" in found.headline
 
 
-def stage(rank: int, clock: float, n: int, *, hurt: Sequence[int]) -> list[str]:
-    """What a stage of a pipeline prints: only the last one knows the loss; each waits for its neighbours."""
-    own = 190.0 if rank in hurt and n > USUAL else 120.0
-    waits = 700.0 - 50 * rank if n > USUAL else 90.0
-    measure = f"loss: 2.{n}" if rank == 3 else f"iter {int(waits)}ms"
-    return [at(clock, f"step {n} {measure} | recv:{waits} forward:{own} backward:{own + 4}")]
-
-
-def test_parts_that_rose_on_one_rank_alone_add_up() -> None:
-    """Neither forward nor backward explains the slowdown by itself; and stages without a loss count their steps too."""
-    alone = told(lambda *of: stage(*of, hurt=(1,)), lambda slow: 1.1 if slow else 0.5)
-    two = told(lambda *of: stage(*of, hurt=(1, 2)), lambda slow: 1.1 if slow else 0.5)
-
-    assert [node.node for node in alone.nodes] == ["node-1"]
-    assert "backward, forward rose, and no other\u2019s: together 0.14 s a step" in alone.nodes[0].because
-    assert two.nodes == ()
-
-
 def test_six_marks_are_enough_when_the_last_ones_are_far_longer() -> None:
     """A job that prints each fifth step, and is stopped soon after it became slow."""
     shift = find_shift(np.array([0.34, 0.33, 0.33, 0.32, 1.15, 2.73]))

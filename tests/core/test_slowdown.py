@@ -51,30 +51,6 @@ def test_steps_that_grow_are_no_harmless_stop() -> None:
     assert diagnose(growing(0.0), []).scope is Scope.NONE
 
 
-def archiving(each: float) -> Job:
-    """Steps that are as fast as ever; every fifth all ranks archive, and that takes a bit longer each time."""
-    said: dict[int, list[str]] = {rank: [] for rank in range(4)}
-    clock = 0.0
-    for n in range(1, 41):
-        clock += 0.2
-        said[0].append(at(clock, f"step {n} loss 2.5"))
-        if n % 5 == 0:
-            clock += 0.5 + each * n
-            for rank in range(4):
-                said[rank].append(at(clock, f"archived update {n}, {0.5 + each * n:.1f} s"))
-    order = at(clock + 1, STOP[0].split(" ", 2)[2])
-    return four_nodes(said, others={"slurm.out": [order]}, status=Status.CANCELLED)
-
-
-def test_work_that_takes_longer_each_time_is_told() -> None:
-    """On all ranks alike: a store that fills up, an index that is searched."""
-    found = diagnose(archiving(0.15), [])
-
-    assert found.scope is Scope.JOB
-    assert "archived update …, … s” took longer each time, up to" in found.headline
-    assert diagnose(archiving(0.0), []).scope is Scope.NONE
-
-
 def hot(ranks: tuple[int, ...], episodes: tuple[range, ...]) -> Job:
     """A job that completed; while a processor is hot, its compute takes ten times as long, and the others wait."""
     said: dict[int, list[str]] = {rank: [] for rank in range(4)}

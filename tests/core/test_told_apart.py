@@ -124,26 +124,6 @@ def test_stacks_that_a_watchdog_took_into_a_log_tell_who_stands_elsewhere() -> N
     assert "stands in get (multiprocessing/queues.py:365) while the others wait" in found.headline
 
 
-def lacking(*waits: str) -> Job:
-    """The first process of all prints for whom it waits, in a log without a clock."""
-    said = [f"process {rank} of 8 on {node}" for node, ranks in NODES.items() for rank in ranks]
-    said += [f"epoch {n} loss 2.5" for n in range(1, 30)]
-    return job({"run.out": lines(*said, *waits)}, nodes=tuple(NODES), node_ranks=NODES, status=Status.FAILED)
-
-
-@pytest.mark.parametrize(
-    ("text", "nodes"),
-    [
-        ("epoch 30: arrived p00 p01 p02 p03 p04 p06 p07  missing p05", ["farm-c"]),
-        ("epoch 30: still waiting for rank 5", ["farm-c"]),
-        ("epoch 30: missing p05 p06", []),
-    ],
-)
-def test_who_is_said_to_be_missing_is_waited_for(text: str, nodes: list[str]) -> None:
-    """By its number among all processes; of several, none stands apart."""
-    assert [sign.node for sign in signs_of(lacking(*[text] * 3)) if sign.channel == "named"] == nodes
-
-
 def test_what_ray_prints_once_for_several_processes_tells_of_none_that_it_is_silent() -> None:
     """ray-project/ray python/ray/_private/ray_logging (2.40) leaves out lines that others have said."""
     last = "(Worker pid=4107, ip=10.0.3.17) step 20 is stored [repeated 7x across cluster]"

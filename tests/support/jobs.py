@@ -135,7 +135,7 @@ def signs_of(one: Job, *baseline: Job) -> tuple[Sign, ...]:
     parsed, candidates = parse(one, *baseline), judged(one, *baseline)
     spans = find_spans(parsed)
     durations = find_durations(parsed, spans)
-    ending = find_ending(parsed, candidates, spans, durations)
+    ending = find_ending(parsed, candidates, spans)
     return find_signs(parsed, candidates, ending, find_exits(parsed), spans, durations)
 
 

@@ -12,12 +12,12 @@ from core.judge.roles.daemons import clear_unknown_daemons
 from core.judge.roles.echoes import clear_echoes
 from core.judge.roles.endings import clear_endings
 from core.judge.roles.kills import clear_kills
-from core.judge.roles.links import clear_answered_servers, clear_recovered_links
+from core.judge.roles.links import clear_answered_servers
 from core.judge.roles.met_alone import blame_no_rank_for_its_machine, blame_who_held_a_lock, blame_who_met_it_alone
 from core.judge.roles.named_peers import clear_named_peers, clear_one_sided_transfers
 from core.judge.roles.other_jobs import clear_other_jobs
 from core.judge.roles.silent_exits import promote_silent_exits
-from core.judge.roles.silent_jobs import weigh_last_words, weigh_silence, weigh_the_only_other
+from core.judge.roles.silent_jobs import weigh_last_words, weigh_silence
 from core.judge.roles.stops import promote_first_stop, weigh_stops
 from core.judge.roles.survived import demote_survived
 from core.parsed import Parsed
@@ -31,7 +31,6 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = clear_unknown_daemons(parsed, candidates)
     candidates = clear_named_peers(parsed, candidates)
     candidates = clear_one_sided_transfers(parsed, candidates)
-    candidates = clear_recovered_links(parsed, candidates)
     candidates = clear_answered_servers(parsed, candidates)
     candidates = blame_who_held_a_lock(parsed, candidates)
     candidates = clear_kills(parsed, candidates)
@@ -39,7 +38,6 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = clear_echoes(parsed, candidates)
     candidates = weigh_silence(table, candidates)
     candidates = weigh_last_words(parsed, candidates)
-    candidates = weigh_the_only_other(parsed, candidates)
     candidates = weigh_stops(parsed, candidates, exits)
     candidates = promote_first_stop(table, candidates)
     candidates = blame_who_met_it_alone(parsed, candidates)

@@ -1,4 +1,4 @@
-"""Links that came up again, and servers that answered again: who still has none is told, and not who had one back."""
+"""Links and servers that were lost: those that nobody says came back, and servers that answered again."""
 
 import re
 from collections.abc import Sequence
@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from core.events.messages import unlabelled
 from core.events.row_text import read_rows
-from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.roles.row_queries import Rows, without
 from core.model import Role
 from core.parsed import Parsed
 
-SEVERAL = 2  # nodes: of one alone nobody else has lost a link
-STOOD = 60_000_000  # microseconds without progress before a link was lost: no step that goes on takes so long by chance
+STOOD = 60_000_000  # microseconds that a job went on after a server answered: no step takes so long by chance
 MAX_READ = 4096  # lines of links: a switch that flaps says thousands
 
 
@@ -78,37 +76,6 @@ def _links(parsed: Parsed, rows: NDArray[np.intp], words: re.Pattern[str]) -> di
         if (match := words.search(unlabelled(parsed.table, row, text))) is not None:
             found[row] = int(parsed.table.node[row]), match["link"]
     return found
-
-
-def clear_recovered_links(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates; lost links that came up again only where no other node has one that did not.
-
-    Nor where the job had stood still before: what came then, and passed, is no reason for it.
-    """
-    lost = [
-        candidate
-        for candidate in candidates
-        if candidate.role is Role.ROOT and candidate.fact.kind == Kind.NETWORK_LINK
-    ]
-    if not lost:
-        return candidates
-    up = _came_up(parsed, _LINK)
-    down = _links(parsed, np.unique(np.concatenate([candidate.rows for candidate in lost]))[:MAX_READ], _LINK.lost)
-    back = {row for row, link in down.items() if up.get(link, -1) > int(parsed.table.time[row])}
-    several = len({node for candidate in lost for node in candidate.nodes}) >= SEVERAL
-    if not several or len(back) == len(down):
-        ended = parsed.iterations.ended
-        back = {row for row in back if 0 <= ended < int(parsed.table.time[row]) - STOOD}
-    if not back:
-        return candidates
-
-    def came_back(of: Rows) -> NDArray[np.bool_]:
-        return np.isin(of, sorted(back))
-
-    why = "the link came up again"
-    return [
-        without(parsed.table, candidate, came_back, why) if candidate in lost else candidate for candidate in candidates
-    ]
 
 
 def clear_answered_servers(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:

@@ -13,12 +13,11 @@ from core.judge.rank_rows import last_rows, last_words
 from core.judge.roles.row_queries import LATE, LEAD, TROUBLE, first_of_ranks, without
 from core.model import Role
 from core.parsed import Parsed
-from core.shares import MAJORITY, MIN_RANKS, few_of
+from core.shares import MAJORITY, few_of
 
 MIN_SPEAKERS = 2  # of one alone nothing was lost
 AT_ONCE = 1_000_000  # microseconds: who follows another one notices first, gloo and torchrun poll by the second
 FIRST_TO_END = 0.6  # strength of the words with which a process ended before all others: as sure as silence
-_OF_PEERS = frozenset({Kind.PEER_LOST, Kind.PEER_SILENT, Kind.UNREACHABLE, Kind.STORE_LOST})
 _LOST = Fact(
     Role.PROPAGATED,
     Blame.NOBODY,
@@ -99,21 +98,6 @@ def _say_all_at_once(table: EventTable, candidate: Candidate, last: Mapping[int,
     rows = np.intersect1d(candidate.rows, list(last.values()))
     times = table.time[rows]
     return len(rows) > len(last) * MAJORITY and int(times.max() - times.min()) <= AT_ONCE
-
-
-def weigh_the_only_other(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """Who alone complains of something else than its peers, in whatever words, while most others complain of peers."""
-    roots = [candidate for candidate in candidates if candidate.role is Role.ROOT]
-    if len(roots) != 1 or roots[0].fact.known or roots[0].fact.strength >= TROUBLE:
-        return candidates
-    (root,) = roots
-    others = set(parsed.nodes) - set(root.nodes)
-    tell = {node for candidate in candidates if candidate.fact.kind in _OF_PEERS for node in candidate.nodes} & others
-    few = 0 < len(root.nodes) <= few_of(len(parsed.nodes))
-    if len(parsed.nodes) < MIN_RANKS or not few or len(tell) <= len(others) * MAJORITY:
-        return candidates
-    sure = replace(root, fact=replace(root.fact, strength=FIRST_TO_END), why="the others only tell of peers")
-    return [sure if candidate is root else candidate for candidate in candidates]
 
 
 def _tells_of_peers(candidate: Candidate) -> bool:

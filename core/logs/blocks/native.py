@@ -41,11 +41,6 @@ def past_stack(read: Read, at: int) -> int:
     return end + 1 if end > at and read(end) == "" else end
 
 
-def is_frame(text: str) -> bool:
-    """Whether a row is a C++ frame of torch."""
-    return _FRAME.match(text) is not None
-
-
 def read_stack(lines: VoiceLines, start: int, done: int) -> FoundBlock:
     """A C++ stack belongs to the message above it."""
     end = past_stack(plainly(lines), start)

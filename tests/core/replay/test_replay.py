@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.errors import BadSettings
-from core.replay.plan import Plan, chance_of, make_plan, runs_for, third_phase
+from core.replay.plan import Plan, make_plan, runs_for, third_phase
 from core.replay.replay_results import ReplayVerdict, Result, meet, read
 
 
@@ -67,7 +67,6 @@ def test_runs_are_those_that_the_chance_needs() -> None:
     """Chance .5: five runs, which show it in both phases in 94 %; a fault that always shows needs one."""
     assert [runs_for(chance) for chance in (1.0, 0.8, 0.5, 0.2)] == [1, 2, 5, 14]
     assert plan_of(64).both == pytest.approx(0.9385, abs=1e-4)
-    assert chance_of(600, 600) == pytest.approx(0.632, abs=1e-3)
 
 
 def test_a_flaky_node_is_found_and_nobody_else_is_named() -> None:

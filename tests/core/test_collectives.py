@@ -1,34 +1,12 @@
-"""Numbers that name a node."""
+"""How far ranks came in collectives."""
 
-from core.nodes.counters import collective_signs, counter_signs
+from core.nodes.collectives import collective_signs
 from core.parsed import Parsed, parse_job
 from tests.support.jobs import job
 
 
 def parsed(files: dict[str, str], **manifest: object) -> Parsed:
     return parse_job(job(dict(files), **manifest), [], cache=None, workers=1, progress=None)
-
-
-def stats(errors: list[int]) -> str:
-    """What ``ethtool -S`` prints of one counter, again and again."""
-    return "".join(f"     rx_crc_errors_phy: {n}\n" for n in errors)
-
-
-def test_a_counter_that_rises_on_one_node_names_it() -> None:
-    """A node whose errors grow ten times beyond those of its peers is pointed to, with the numbers."""
-    node = parsed({f"node-{n}/ethtool.log": stats([1, 20, 40 if n else 800]) for n in range(4)})
-
-    (sign,) = counter_signs(node)
-
-    assert sign.node == "node-0"
-    assert sign.because == "rx_crc_errors_phy on node-0 rose to 800; on the other nodes to 40 at most."
-
-
-def test_counters_that_rise_everywhere_name_nobody() -> None:
-    """Counters of healthy nodes differ by less than three times."""
-    node = parsed({f"node-{n}/ethtool.log": stats([0, 100 + 60 * n]) for n in range(4)})
-
-    assert counter_signs(node) == []
 
 
 def test_a_rank_that_is_behind_in_collectives_is_named() -> None:
