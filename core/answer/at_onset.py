@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.answer.findings import Findings, Verdict, broke, held_up
+from core.answer.findings import Findings, Verdict, broke, check_of, held_up
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.ending import is_order
@@ -42,8 +42,9 @@ def with_onset(findings: Findings, verdict: Verdict) -> Verdict:
         return verdict
     first = began[0]
     who = first.nodes[0] if len(first.nodes) == 1 else f"{len(first.nodes)} {findings.unit}s"
-    because = f"Since then {who} said \u201c{short(first.quote or first.text)}\u201d: {first.fact.says}."
-    checks = dict.fromkeys((*((first.fact.check,) if first.fact.known else ()), *verdict.checks))
+    because = f"Since then {who} logged \u201c{short(first.quote or first.text)}\u201d: {first.fact.says}."
+    check = check_of(first.fact.check, first.nodes[0] if len(first.nodes) == 1 and findings.unit == "node" else "")
+    checks = dict.fromkeys((*((check,) if first.fact.known else ()), *verdict.checks))
     return replace(verdict, why=(*verdict.why, because), checks=tuple(checks), onset=tuple(began[:MOST]))
 
 

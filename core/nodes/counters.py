@@ -35,7 +35,7 @@ def counter_signs(parsed: Parsed) -> list[Sign]:
             continue
         (node, most), (_, second) = ordered[0], ordered[1]
         if most >= MIN_RATIO * max(second, 1) and most - second >= MIN_RISE:
-            because = f"{name} on {node} rose to {most:,}; on the other nodes to {second:,} at most."
+            because = f"On {node} {name} rose to {most:,}; on the other nodes to {second:,} at most."
             signs.append(Sign(node, "counter", COUNTER, because))
     return signs
 

@@ -6,6 +6,7 @@ accuses nobody by itself; but where such a job was stopped, nobody can be sure t
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from core.naming import figure
 from core.nodes.rank_values import LEAST, RankValues
 from core.nodes.sign import Sign
 from core.parsed import Parsed
@@ -58,8 +59,8 @@ def _is_far(own: Sequence[float], others: Sequence[float]) -> bool:
 def _sign(parsed: Parsed, values: RankValues, node: str, own: Sequence[float], others: Sequence[float]) -> Sign:
     """From what is told of a node's ranks: the range of its numbers, and that of all others'."""
     because = (
-        f"{values.name} of {node} is between {min(own):g} and {max(own):g} from the beginning on, "
-        f"that of all others between {min(others):g} and {max(others):g}."
+        f"On {node} {values.name} is between {figure(min(own))} and {figure(max(own))} from the beginning on, "
+        f"on all others between {figure(min(others))} and {figure(max(others))}."
     )
     says = f"its {values.name} is far from that of all others from the beginning on"
     check = f"Compare the configuration and the data of {node} with those of another {parsed.unit}."

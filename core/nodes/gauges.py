@@ -16,6 +16,7 @@ from core.events.row_text import read_rows
 from core.events.table import rows_by
 from core.facts import complains
 from core.judge.ending import Ending
+from core.naming import figure
 from core.nodes.sign import Sign
 from core.nodes.votes import of_each
 from core.parsed import Parsed
@@ -44,7 +45,8 @@ def gauge_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     for events in probe_messages(parsed):
         for name, levels in sorted(_levels(parsed, events, onset).items()):
             for node, (before, after) in _odd(levels, len(nodes)):
-                because = f"{name} on {node} went from {before:.3g} to {after:.3g} when the job did; not so elsewhere."
+                went = f"went from {figure(before)} to {figure(after)} when the pace of the job changed"
+                because = f"On {node} {name} {went}; not so elsewhere."
                 check = f"Compare {node} with a healthy node in what {name} measures."
                 says = f"its {name} changed when the job slowed down" if not ending.hung else f"its {name} changed"
                 row = _first_since(parsed, events, node, onset, name, (before, after))
