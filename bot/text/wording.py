@@ -8,7 +8,7 @@ from bot.text.harmless import harmless
 from bot.text.known_fault import KnownFault
 from core.model import Action, Confidence, Coverage, Diagnosis, EventEvidence, Line, NextStep, Role, Scope, Stage
 from core.naming import natural
-from core.naming import sentence as sentence
+from core.naming import sentence as sentence  # noqa: PLC0414 -- told from here to all of bot
 
 CONFIDENCE = {
     Confidence.ESTABLISHED: "established: act on it",

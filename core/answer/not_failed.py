@@ -37,7 +37,7 @@ from core.shares import MAJORITY
 AT_ONCE = 2.0  # seconds; a rank that waits for a dead one says so after a time-out of its own, the shortest are 5 s
 # What to do about a stop of a job of which nobody knows whether it made progress: a fact's own check says that it did
 _IF_WELL = {
-    Kind.TIME_LIMIT: "See whether it made progress until then; if so, ask for more time or save checkpoints more often.",
+    Kind.TIME_LIMIT: "See whether it made progress until then; if so, ask for more time, or save more often.",
     Kind.CANCELLED: "Ask who cancelled it and why.",
 }
 _UNTIMED = "Lines that count iterations have no time, so a hang before the stop would not show."

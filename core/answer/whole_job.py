@@ -123,8 +123,8 @@ def leaking(findings: Findings) -> Verdict | None:
     return _nobody_is_special(
         findings,
         Ground.NUMBERS,
-        f"{leak.name} grew from {figure(leak.before)} to {figure(leak.after)} since iteration {leak.iteration} and never "
-        "came back",
+        f"{leak.name} grew from {figure(leak.before)} to {figure(leak.after)} since iteration {leak.iteration} and "
+        "never came back",
         f"It grew alike on {len(leak.ranks)} {findings.parsed.table.speakers}; where memory ends, the job does.",
         "Look for what is kept from step to step: losses with their graphs, batches, a cache, metrics in a list.",
     )
@@ -185,10 +185,8 @@ def stalled(findings: Findings) -> Verdict | None:
 
 
 def _of_part(part: SlowerPart) -> tuple[str, ...]:
-    return (
-        f"{sentence(part.says)}: {part.name} went from {duration(part.before)} to {duration(part.after)}"
-        " on most of them.",
-    )
+    went = f"{part.name} went from {duration(part.before)} to {duration(part.after)} on most of them"
+    return (f"{sentence(part.says)}: {went}.",)
 
 
 def _slow(ending: Ending) -> str:
