@@ -85,7 +85,7 @@ class _Page:
         if diagnosis.scope not in (Scope.UNKNOWN, Scope.NONE):
             yield from self._labelled("Confidence", confidence)
         yield from self._labelled("Scope", Text(f"{diagnosis.scope}: {wording.SCOPE[diagnosis.scope]}"))
-        if diagnosis.next is not None:
+        if diagnosis.next is not None and diagnosis.scope is not Scope.NONE:  # then the headline says it
             yield from self._labelled("Next", Text(wording.next_line(diagnosis.next)))
         if moments := wording.when(diagnosis):
             yield from self._labelled("When", Text(moments))

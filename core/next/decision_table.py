@@ -147,7 +147,11 @@ def _suspects(now: Situation) -> NextStep | None:
     if not now.named or now.broken in (FaultClass.PROCESS, FaultClass.NUMBERS):
         return None
     if len(now.accused) == 1:
-        return _evict(now, now.says if now.rivals else f"{now.says}, and nobody else stands out", "check the others")
+        return _evict(
+            now,
+            now.says if now.rivals or "other" in now.says else f"{now.says}, and nobody else stands out",
+            "check the others",
+        )
     if too_many(now):
         return _shared_cause(now)
     who = together(now.accused)

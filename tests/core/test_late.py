@@ -33,7 +33,7 @@ def test_who_is_waited_for_in_a_chain_is_where_to_look() -> None:
 
     assert (found.scope, [one.node for one in found.nodes]) == (Scope.NODE, ["site-d"])
     assert found.nodes[0].because.startswith(
-        "4 other nodes at last spoke only of peers, and so of site-d, which blames nobody."
+        "4 other nodes at last spoke only of peers, and so of site-d, which names none itself."
     )
 
 

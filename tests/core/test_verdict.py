@@ -211,9 +211,9 @@ def test_a_running_job_with_a_fault_is_diagnosed() -> None:
         ),
         (
             four_nodes(dict.fromkeys(range(4), raised("KeyError: 'lr'")), usual=["building GPT model ..."]),
-            "No node is special: “KeyError: 'lr'” during training.",
+            "The program raised “KeyError: 'lr'” during training; no node stands out.",
         ),
-        (four_nodes({}, usual=["hello"]), "Nothing conclusive."),
+        (four_nodes({}, usual=["hello"]), "Nothing conclusive was found."),
     ],
 )
 def test_the_headline_says_where_to_look(one: Job, headline: str) -> None:
