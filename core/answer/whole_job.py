@@ -133,7 +133,8 @@ def leaking(findings: Findings) -> Verdict | None:
 def _nobody_is_special(findings: Findings, ground: Ground, trouble: str, because: str, check: str) -> Verdict:
     """The verdict that something is the matter with the whole job, by one kind of evidence."""
     support = Support(SUPPORTED, frozenset({ground}), findings.voices)
-    headline = f"{sentence(trouble)}; no {findings.unit} stands out."
+    names = [measured.name for measured in (findings.broken, findings.leak) if measured is not None]
+    headline = f"{sentence(trouble, names)}; no {findings.unit} stands out."
     return Verdict(Scope.JOB, confidence(support), headline, (because,), (), (check,))
 
 

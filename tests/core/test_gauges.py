@@ -37,7 +37,10 @@ def test_the_node_whose_number_changed_with_the_pace_is_where_to_look() -> None:
     found = diagnose(probed(STEADY | {"sw-03": ("0.12", "87.1")}), [])
 
     assert (found.scope, [one.node for one in found.nodes]) == (Scope.NODE, ["sw-03"])
-    assert "Rtt on sw-03 went from 0.12 to 87.1 when the job did; not so elsewhere." in found.nodes[0].because
+    assert (
+        "On sw-03 rtt went from 0.12 to 87.1 when the pace of the job changed; not so elsewhere."
+        in found.nodes[0].because
+    )
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_who_was_told_to_end_is_not_lost(codes: dict[str, int]) -> None:
     """By SIGTERM, with a code of its own, or most of them at the end."""
     found = diagnose(completed(dict.fromkeys(("node-0", "node-1", "node-3"), 0) | codes), [])
 
-    assert (found.scope, found.headline) == (Scope.NONE, "The job completed; nothing to diagnose.")
+    assert (found.scope, found.headline) == (Scope.NONE, "The job completed; there is nothing to diagnose.")
 
 
 BEGINS = ("loading weights", "reading shard 2", "joined the others")
