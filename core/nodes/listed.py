@@ -11,7 +11,6 @@ import numpy as np
 from core.events.row_text import read_rows
 from core.judge.candidates import Candidate
 from core.model import Role
-from core.naming import figure
 from core.nodes.agreement import ODD_ONE
 from core.nodes.sign import Sign
 from core.nodes.told_subjects import NAMED_RANK, numbers_of
@@ -37,11 +36,9 @@ def listed_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[
         if odd is None or odd[0] not in home:
             continue
         rank, own, usual = odd
-        because = (
-            f"{parsed.table.called([rank], home[rank])} is listed with {figure(own)}, all others with {figure(usual)}."
-        )
+        because = f"{parsed.table.called([rank], home[rank])} is listed with {own:g}, all others with {usual:g}."
         check = f"Run a step again on {home[rank]} and on another node, and compare the results bit by bit."
-        says = f"it has {figure(own)} where all others have {figure(usual)}"
+        says = f"it has {own:g} where all others have {usual:g}"
         return [Sign(home[rank], "agreement", ODD_ONE, because, root.event, says=says, check=check, ranks=(rank,))]
     return []
 

@@ -78,7 +78,7 @@ def test_a_stop_that_the_headline_tells_is_not_told_again_as_what_to_do() -> Non
     hopeless = replace(step, because="6 attempts in a row made no new checkpoint: stop retrying.")
 
     assert next_brief(stopped) == "nothing, unless it hung: collect stacks."
-    assert next_brief(replace(stopped, next=hopeless)) == f"none: {hopeless.because}"
+    assert next_brief(replace(stopped, next=hopeless)) == f"nothing: {hopeless.because}"
 
 
 def test_a_node_keeps_its_name_at_the_beginning_of_a_sentence() -> None:
