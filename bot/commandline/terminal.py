@@ -259,8 +259,7 @@ def _small_print(diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
         yield "" if number else "Missing", missing
     yield "Compared", wording.compared(coverage)
     for skip in diagnosis.skipped:
-        if skip.step != "cross-job":  # "with no successful job" says it
-            yield "Skipped", harmless(skip.reason, 400)
+        yield "Skipped", harmless(skip.reason, 400)
     if day := wording.day(event.first_time for event in diagnosis.events):
         yield "Clock", f"{day}, {wording.clock_zone(diagnosis)}"
 

@@ -21,7 +21,7 @@ def test_a_counter_that_rises_on_one_node_names_it() -> None:
     (sign,) = counter_signs(node)
 
     assert sign.node == "node-0"
-    assert sign.because == "rx_crc_errors_phy on node-0 rose to 800; on the other nodes to 40 at most."
+    assert sign.because == "On node-0 rx_crc_errors_phy rose to 800; on the other nodes to 40 at most."
 
 
 def test_counters_that_rise_everywhere_name_nobody() -> None:
