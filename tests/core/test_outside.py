@@ -30,7 +30,7 @@ def test_a_job_that_was_cancelled_while_one_nodes_numbers_were_far_away_is_not_s
 
     assert (well.scope, well.confidence) == (Scope.NONE, Confidence.ESTABLISHED)
     assert (odd.scope, odd.confidence) == (Scope.NONE, Confidence.SUPPORTED)
-    assert any("reward of node-2 is between 13 and 13.9" in why for why in odd.why)
+    assert any("On node-2 reward is between 13 and 13.9" in why for why in odd.why)
 
 
 @pytest.mark.parametrize("one", [rewards(3), rewards(16, spread=6.0), rewards(0)], ids=["near", "wide", "equal"])
