@@ -4,6 +4,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 MAX_RUNS = 6  # runs of ranks that a sentence names
+_PLAIN_WORD = re.compile(r"[a-z][a-z\u2019']{0,40}")  # no digit, sign or capital
+_WHOLE = 999.5  # where rounding to three digits would need a power of ten
 _RANK = re.compile(r"rank (\d+)")
 _DIGITS = 18  # of a number that is compared as one; Python refuses to read those of thousands
 
@@ -25,6 +27,20 @@ def together(names: Sequence[str]) -> str:
     if len(numbers) > 1 and len(numbers) == len(names):
         return called([int(number) for number in numbers])
     return ", ".join(names)
+
+
+def figure(number: float) -> str:
+    """A number as a person writes it, with three digits, large ones whole and never as a power: 0.0294, 18.9, 6,979."""
+    return f"{number:,.0f}" if abs(number) >= _WHOLE else f"{number:.3g}"
+
+
+def sentence(text: str, names: Collection[str] = ()) -> str:
+    """The text with a capital, unless its first word is one of the names, or has what only names have.
+
+    Names of nodes and columns are told as they are written: a reader types or greps them.
+    """
+    first = text.split(" ", 1)[0].rstrip(",:;.")
+    return text if first in names or not _PLAIN_WORD.fullmatch(first) else text[:1].upper() + text[1:]
 
 
 def folded(ranks: Iterable[int]) -> str:

@@ -28,7 +28,10 @@ _CATEGORIES = (  # words of core/rules/facts that leave little doubt; a person d
         re.compile(r"setting or argument|module or library|file is missing|path may not|data shard", re.IGNORECASE),
     ),
 )
-_LEAD = re.compile(r"^(?:Not a fault|Look at [^:]*(?::\d+)?|No (?:node|rank) is special): ")
+_LEAD = re.compile(
+    r"^(?:Not a fault: |Look at [^:]*(?::\d+)?: |No (?:node|rank|actor) is special: |The program raised |The log says )"
+)  # "is special" stands in answers of before 2026-11-27
+_TAIL = re.compile(r"; (?:no \w+ stands out|none stands out|the \w+ cannot be told apart in this log)(?=\.?$)")
 _HERE = re.compile(r" on (?:a node|a rank|some nodes|some ranks)(?= during|[.]?$)")
 _COUNTED = re.compile(r"^.*? logged this [^.;]*(?:; (?:never|less often) in \d+ successful jobs?)?\.\s*")
 _SLOT = re.compile(r"<(?:\*|[A-Z]+)>")
@@ -71,7 +74,7 @@ def roots_of(diagnosis: Diagnosis) -> tuple[EventEvidence, ...]:
 
 def category_of(diagnosis: Diagnosis) -> Category:
     """Whose fault it is where the words of the headline leave little doubt; else unknown: the person picks it."""
-    text = _LEAD.sub("", diagnosis.headline)
+    text = _TAIL.sub("", _LEAD.sub("", diagnosis.headline))
     if diagnosis.scope is Scope.UNKNOWN or "“" in text:
         return Category.UNKNOWN
     return next((category for category, words in _CATEGORIES if words.search(text)), Category.UNKNOWN)
@@ -79,7 +82,7 @@ def category_of(diagnosis: Diagnosis) -> Category:
 
 def _title(diagnosis: Diagnosis, names: Names) -> str:
     """What broke, from the headline; where no fact knows it, the event in the words of the log."""
-    text = _LEAD.sub("", diagnosis.headline)
+    text = _TAIL.sub("", _LEAD.sub("", diagnosis.headline))
     roots = roots_of(diagnosis)
     if roots and (quote := QUOTE.match(text)):
         template = _SLOT.sub(WILDCARD, names.out_of_log(roots[0].template))

@@ -51,7 +51,7 @@ def by_course(diagnosis: Diagnosis) -> str:
     """What broke, as the numbers and the ranks of a job tell it; empty where they tell nothing."""
     cause = diagnosis.next.cause if diagnosis.next else ""
     found = next((meaning for meaning, sentence in _CAUSES if sentence.search(cause)), "")
-    return found or (TURNED if _TURNED in diagnosis.headline else "")
+    return found or (TURNED if _TURNED.casefold() in diagnosis.headline.casefold() else "")
 
 
 def by_words(template: str) -> str:

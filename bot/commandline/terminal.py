@@ -17,7 +17,7 @@ from bot.text import wording
 from bot.text.harmless import harmless
 from bot.text.known_fault import KnownFault
 from bot.text.wording import counted
-from core.model import Confidence, Diagnosis, EventEvidence, Line, Role, Scope
+from core.model import Confidence, Diagnosis, EventEvidence, Line, NodeEvidence, Role, Scope
 
 # Chosen so that an answer fits two screens; --html and --json have all.
 MAX_EVENTS = 8
@@ -85,7 +85,7 @@ class _Page:
         if diagnosis.scope not in (Scope.UNKNOWN, Scope.NONE):
             yield from self._labelled("Confidence", confidence)
         yield from self._labelled("Scope", Text(f"{diagnosis.scope}: {wording.SCOPE[diagnosis.scope]}"))
-        if diagnosis.next is not None:
+        if diagnosis.next is not None and diagnosis.scope is not Scope.NONE:  # then the headline says it
             yield from self._labelled("Next", Text(wording.next_line(diagnosis.next)))
         if moments := wording.when(diagnosis):
             yield from self._labelled("When", Text(moments))
@@ -109,7 +109,7 @@ class _Page:
                 name.append(f"  {wording.ranks(suspect.ranks)}", "not bold")
             yield from self._numbered(suspect.id, self._with_end(name, f"score {suspect.score:.2f}"))
             cited = f" ({', '.join(suspect.events)})" if suspect.events else ""
-            yield from self._indented(self._sentence(suspect.because).append(cited))
+            yield from self._indented(Text(_whole_sentences(suspect)).append(cited))
             for line in suspect.lines[:MAX_SHOWN] if not suspect.events else ():  # an event quotes its own
                 quoted = Text(harmless(line.text, 2 * (self.width - _INDENT)))
                 yield from self._wrapped(quoted, Text(" " * _INDENT + "> ", "dim"))
@@ -243,6 +243,14 @@ class _Page:
             yield Text.assemble(first if number == 0 else Text(" " * indent), line)
 
 
+def _whole_sentences(suspect: NodeEvidence) -> str:
+    """What points to a suspect, the most telling first, as many sentences as there is room for and none cut off."""
+    shown = [harmless(reason, MAX_SENTENCE) for reason in suspect.reasons or (suspect.because,)]
+    while len(shown) > 1 and len(" ".join(shown)) > MAX_SENTENCE:
+        shown.pop()
+    return " ".join(shown)
+
+
 def _small_print(diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
     """What was read, compared, left unread and skipped, as (label, sentence)."""
     coverage = diagnosis.coverage
@@ -251,7 +259,7 @@ def _small_print(diagnosis: Diagnosis) -> Iterable[tuple[str, str]]:
         yield "" if number else "Missing", missing
     yield "Compared", wording.compared(coverage)
     for skip in diagnosis.skipped:
-        yield "Skipped", harmless(f"{skip.step}: {skip.reason}", 400)
+        yield "Skipped", harmless(skip.reason, 400)
     if day := wording.day(event.first_time for event in diagnosis.events):
         yield "Clock", f"{day}, {wording.clock_zone(diagnosis)}"
 

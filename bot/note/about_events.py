@@ -63,7 +63,7 @@ def _said(about: ClaimSource, event: EventEvidence) -> list[Claim]:
 
 def _cause(about: ClaimSource, event: EventEvidence) -> list[Claim]:
     says, quote = about.says(event), about.quote(event)
-    if about.diagnosis.scope in (Scope.UNKNOWN, Scope.NONE):
+    if event.ordinary or about.diagnosis.scope in (Scope.UNKNOWN, Scope.NONE):
         return []
     if not says:
         return claim(f"{event.id}.cause", "cause", _hedged(about, about.because(event)), [event.id])

@@ -125,9 +125,9 @@ def next_brief(diagnosis: Diagnosis) -> str:
     if step.action in (Action.FIX, Action.CHECK) and check:
         because = _GENERIC.sub(lambda _: check, because)
     elif step.action is Action.NONE and step.unless and _echoes(because, wording.first_line(diagnosis)):
-        return f"{step.action}, unless {step.unless}"
+        return f"nothing, unless {step.unless}"
     elif step.action is Action.EVICT and check and diagnosis.confidence is not Confidence.ESTABLISHED:
-        because = f"check first. {check}"
+        return f"check, then {wording.next_line(replace(step, because=check))}"
     line = wording.next_line(replace(step, because=because or "-"))
     return line if because else line.replace(": -", ".", 1)
 
@@ -170,7 +170,7 @@ def _place(diagnosis: Diagnosis) -> str:
     headline, stage = wording.first_line(diagnosis), diagnosis.stage
     if stage is Stage.UNKNOWN or stage.value in headline:
         return ""
-    iteration = next((f"iteration {evidence.iteration:,}" for evidence in diagnosis.iterations), "")
+    iteration = next((f"iteration {evidence.iteration}" for evidence in diagnosis.iterations), "")
     return stage.value if not iteration or "iteration" in headline else f"{stage.value}, {iteration}"
 
 

@@ -8,6 +8,7 @@ from bot.text.harmless import harmless
 from bot.text.known_fault import KnownFault
 from core.model import Action, Confidence, Coverage, Diagnosis, EventEvidence, Line, NextStep, Role, Scope, Stage
 from core.naming import natural
+from core.naming import sentence as sentence  # noqa: PLC0414 -- told from here to all of bot
 
 CONFIDENCE = {
     Confidence.ESTABLISHED: "established: act on it",
@@ -15,9 +16,9 @@ CONFIDENCE = {
     Confidence.WEAK: "weak: a hint, look before you act",
 }
 SCOPE = {
-    Scope.NODE: "a part of the job is at fault",
-    Scope.JOB: "code, settings or shared storage, not a node",
-    Scope.NONE: "nothing of the job is at fault",
+    Scope.NODE: "one node or a few, not the whole job",
+    Scope.JOB: "the whole job; no single node stands out",
+    Scope.NONE: "the job itself did not fail",
     Scope.UNKNOWN: "the logs do not tell what is at fault",
 }
 ROLE = {
@@ -29,6 +30,7 @@ ROLE = {
 _BY_NAME = 2  # so many nodes of an event are named
 _NEXT_UNIT, _DIGITS = 999.5, (99.95, 9.995)  # where rounding to three digits adds one before the point
 _TELLING, _WHOLE = 0.1, 10  # node-hours below which a price is not worth a word, and from which on digits are none
+_LIKENESS = {"is this": "it is this", "looks like": "it looks like this", "seen with": "same symptoms"}
 NO_CLOCK = "--:--:--"
 ZONE_OF_LOGS = "zone as in the logs"
 _ZONED_CLOCK = re.compile(
@@ -63,13 +65,13 @@ def next_action(step: NextStep) -> str:
     nodes = f" {names(step.nodes)}" if step.nodes else ""
     if step.action is Action.EVICT and step.nodes and all(node.startswith("rank ") for node in step.nodes):
         nodes = f" the node of{nodes}"  # nobody names machines, and a rank is none
-    return f"{step.action}{nodes}"
+    return f"{'nothing' if step.action is Action.NONE else step.action}{nodes}"
 
 
 def next_reason(step: NextStep) -> str:
     """Why, and what it costs where that is known."""
     hours = step.cost.node_hours
-    price = f" About {hours:,.{1 if hours < _WHOLE else 0}f} node-hours." if hours and hours >= _TELLING else ""
+    price = f" Costs about {hours:,.{1 if hours < _WHOLE else 0}f} node-hours." if hours and hours >= _TELLING else ""
     return f"{harmless(step.because, 300)}{price}"
 
 
@@ -171,16 +173,20 @@ def without_clock(text: str) -> str:
 
 
 def first_sign(diagnosis: Diagnosis) -> int | None:
-    """The earliest time of an event of role root."""
+    """The earliest time of an event of role root; None where the one that leads has no clock: later ones follow it."""
+    if diagnosis.events and diagnosis.events[0].ordinary and diagnosis.events[0].first_time is None:
+        return None
     roots = [event.first_time for event in diagnosis.events if event.role is Role.ROOT]
     return min((micros for micros in roots if micros is not None), default=None)
 
 
 def when(diagnosis: Diagnosis) -> str:
     """Stage, first suspicious iteration, first sign: "training, iteration 60, first sign at 03:59:44"."""
+    if diagnosis.scope is Scope.NONE and not diagnosis.events:
+        return ""  # where a job was that did not fail tells nothing
     parts = [] if diagnosis.stage is Stage.UNKNOWN else [str(diagnosis.stage)]
     if diagnosis.iterations:
-        parts.append(f"iteration {diagnosis.iterations[0].iteration:,}")
+        parts.append(f"iteration {diagnosis.iterations[0].iteration}")
     if (micros := first_sign(diagnosis)) is not None:
         parts.append(f"first sign at {moment(micros):%H:%M:%S}")
     return ", ".join(parts)
@@ -251,21 +257,15 @@ def how_confirmed(fault: KnownFault, limit: int = 300) -> str:
 
 
 def likeness(fault: KnownFault) -> str:
-    """How a known fault fits: "is this", "looks like" or "seen with"."""
-    return fault.fit or ("is this" if fault.exact else "looks like")
+    """How a known fault fits, for a reader: "it is this", "it looks like this" or "same symptoms"."""
+    fit = fault.fit or ("is this" if fault.exact else "looks like")
+    return _LIKENESS.get(fit, fit)
 
 
 def odds(share: float) -> str:
     """A share in words that a reader can count: "3 in 4"; the nearest of some plain ones."""
     right, of = min(_ODDS, key=lambda shares: abs(shares[0] / shares[1] - share))
     return f"{right} in {of}"
-
-
-def sentence(text: str) -> str:
-    """The text with a capital, unless it starts with a name."""
-    first = text.split(" ", 1)[0]
-    named = any(character.isdigit() or character in "-_." for character in first)
-    return text if named else text[:1].upper() + text[1:]
 
 
 def read(coverage: Coverage) -> str:
@@ -275,7 +275,8 @@ def read(coverage: Coverage) -> str:
         return ", ".join([*dumps, "no log"]) if dumps else "no log at all"
     parts = [counted(coverage.files, "file"), counted(coverage.lines, "line"), size(coverage.bytes), *dumps]
     if coverage.ranks_expected:
-        parts.append(f"{coverage.ranks:,} of {counted(coverage.ranks_expected, 'rank')}")
+        expected = counted(coverage.ranks_expected, "rank")
+        parts.append(f"{coverage.ranks:,} of {expected}" if coverage.ranks else f"{expected}, not told apart")
     elif coverage.ranks:
         parts.append(counted(coverage.ranks, "rank"))
     if coverage.undecodable_lines:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.answer.confidence import Ground, Support, confidence
-from core.answer.findings import Findings, Verdict, broke, held_up, may_have_hung
+from core.answer.findings import Findings, Verdict, broke, check_of, held_up, may_have_hung
 from core.answer.repeated_words import find_repeated
 from core.answer.slow_work import find_slow_work
 from core.failure_kinds import Kind
@@ -55,8 +55,8 @@ def _with_events(findings: Findings, verdict: Verdict, began: Sequence[Candidate
     first, sure, headline = began[0], verdict.confidence, verdict.headline
     who = first.nodes[0] if len(first.nodes) == 1 else f"{len(first.nodes)} {findings.unit}s"
     when = "Since then " if held_up(findings) else ""
-    because = f"{when}{who} said \u201c{short(first.quote or first.text)}\u201d: {first.fact.says}."
-    check = first.fact.check
+    because = f"{when}{who} logged \u201c{short(first.quote or first.text)}\u201d: {first.fact.says}."
+    check = check_of(first.fact.check, first.nodes[0] if len(first.nodes) == 1 and findings.unit == "node" else "")
     if not verdict.suspects and first.fact.known:
         headline = f"{headline.removesuffix('.')}; {_share(findings, first)} report that {first.fact.says}."
     if not verdict.suspects and _is_shared(findings, first):

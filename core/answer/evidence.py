@@ -1,6 +1,6 @@
 """Evidence: a claim with its number, its sentence and its lines; nothing else is ever said."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from core.judge.slowdown import Slowdown
 from core.judge.temporal import Odd
 from core.live.findings import duration
 from core.model import EventEvidence, IterationEvidence, Line, NodeEvidence, Role
+from core.naming import sentence
 from core.nodes.sign import Suspicion
 from core.parsed import Parsed
 
@@ -58,7 +59,7 @@ def event_evidence(name: str, parsed: Parsed, candidate: Candidate) -> EventEvid
 
 def node_evidence(name: str, parsed: Parsed, suspicion: Suspicion, ids: Mapping[int, str]) -> NodeEvidence:
     """A suspect with all that points to it."""
-    reasons = tuple(_sentence(sign.because, _names(parsed)) for sign in suspicion.signs)
+    reasons = tuple(sentence(sign.because, _names(parsed)) for sign in suspicion.signs)
     shown = np.array(sorted({row for sign in suspicion.signs for row in sign.rows}), np.intp)
     return NodeEvidence(
         id=name,
@@ -92,7 +93,7 @@ def iteration_evidence(
         sign.iteration: sign.because for suspect in suspects for sign in suspect.signs if sign.iteration is not None
     }
     others: list[tuple[float, int, str, tuple[str, ...]]] = []
-    others += [(SINCE, iteration, _sentence(because), ()) for iteration, because in since.items()]
+    others += [(SINCE, iteration, sentence(because), ()) for iteration, because in since.items()]
     traces = [candidate for candidate in telling if not candidate.ordinary]
     others += [
         (
@@ -106,7 +107,7 @@ def iteration_evidence(
     ]
     last = _last_complete(parsed, telling, ids)
     others += [
-        (odd_iteration.score, odd_iteration.iteration, _sentence(odd_iteration.because), ())
+        (odd_iteration.score, odd_iteration.iteration, sentence(odd_iteration.because), ())
         for odd_iteration in odd[:MAX_ODD]
     ]
     if ending.slow is not None and (ending.failed is None or ending.stopped_first):
@@ -143,20 +144,25 @@ def slowdown(slow: Slowdown) -> str:
     """A slowdown in words."""
     than = "in good jobs" if slow.than_good_jobs else "before"
     return (
-        f"A step took {duration(slow.after)} from iteration {slow.iteration} on, until the end; "
-        f"{duration(slow.before)} {than}."
+        f"A step took {duration(slow.after)} from iteration {slow.iteration} on, until the end, "
+        f"and {duration(slow.before)} {than}."
     )
 
 
 def _because(parsed: Parsed, candidate: Candidate, reached: Sequence[int]) -> str:
     if candidate.ordinary:
-        return f"The finding shows here. {_sentence(candidate.why, _names(parsed))}"
+        return "This line shows it."
     who = _who(parsed, candidate)
     times = "once" if candidate.count == 1 else f"{candidate.count} times"
     when = f", after iteration {reached[0]}" if reached else ""
-    says = f" {_sentence(candidate.fact.says)}." if candidate.fact.says else ""
-    why = f" ({_sentence(candidate.why)}.)" if candidate.why else ""
-    return f"{_sentence(who, _names(parsed))} logged this {times}{when}{_in_good_jobs(parsed, candidate)}.{says}{why}"
+    says = f" {sentence(candidate.fact.says)}." if candidate.fact.says else ""
+    why = f" ({sentence(candidate.why)}.)" if candidate.why and not _echoes(candidate.why, candidate.fact.says) else ""
+    return f"{sentence(who, _names(parsed))} logged this {times}{when}{_in_good_jobs(parsed, candidate)}.{says}{why}"
+
+
+def _echoes(why: str, says: str) -> bool:
+    """Whether a reason has no word, beside an article, that the meaning has not."""
+    return bool(says) and set(why.split()) - {"a", "an", "the"} <= set(says.split())
 
 
 def _who(parsed: Parsed, candidate: Candidate) -> str:
@@ -208,10 +214,3 @@ def _ranks(parsed: Parsed, node: str) -> tuple[int, ...]:
 
 def _names(parsed: Parsed) -> frozenset[str]:
     return frozenset((*parsed.nodes, *parsed.table.nodes))
-
-
-def _sentence(text: str, names: Collection[str] = ()) -> str:
-    """The text with a capital, unless it starts with a name."""
-    first = text.split(" ", 1)[0]
-    named = first in names or any(character.isdigit() or character in "-_." for character in first)
-    return text if named else text[:1].upper() + text[1:]

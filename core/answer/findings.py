@@ -1,5 +1,6 @@
 """What a verdict is made of, what it says, and what several judges ask of the evidence."""
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,7 +28,12 @@ QUOTE = 70  # characters of a log line in a headline; a phone shows about as man
 MIN_VOICES = 2  # one that ends alone tells nothing about the others
 BEFORE_TRAINING = frozenset({Stage.INITIALIZATION, Stage.MODEL_LOADING, Stage.DATA_LOADING, Stage.CHECKPOINT_LOADING})
 _TOLD_APART = frozenset({"own part", "agreement", "memory", "odd"})
-COLLECT = "Collect stacks of all ranks before the next one is ended (py-spy dump), and see which rank stands elsewhere."
+COLLECT = "When it hangs again, collect stacks of all ranks (py-spy dump) before it is ended: who stands elsewhere?"
+
+PROFILE = (
+    "Collect stacks of all ranks several times (py-spy dump), or profile some steps on each: who does not wait while "
+    "most do holds the others up; and compare clocks, temperature and errors of links of all nodes."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +204,7 @@ def course_of(ending: Ending) -> str:
     if ending.hung:
         return (
             f"It made no progress for {duration(ending.quiet)} before it ended; "
-            f"by its pace {duration(ending.allowed or 0.0)} are no hang."
+            f"at its pace up to {duration(ending.allowed or 0.0)} are usual."
         )
     return slowdown(ending.slow) if ending.slow else ""
 
@@ -216,10 +222,21 @@ def compared(findings: Findings, support: Support, ours: Collection[str]) -> Sup
 
 def second_opinion(support: Support) -> tuple[str, ...]:
     """What speaks against an answer: rivals, and the node that the paper's comparison points to."""
-    sentences = [f"{rival} is nearly as suspicious." for rival in support.rivals]
+    sentences = [f"{rival} is nearly as likely." for rival in support.rivals]
     if support.outlier is not None:
-        sentences.append(f"Counting what each node logs, {support.outlier} differs most (Isolation Forest).")
+        sentences.append(f"By plain counts of what each node logs {support.outlier} differs most (Isolation Forest).")
     return tuple(sentences)
+
+
+_THAT_NODE = re.compile(r"\b(?:that|the|this) node\b(?! that)|\bits machine\b")
+_THERE = re.compile(r"(?<=nvidia-smi) there\b")
+
+
+def check_of(check: str, node: str) -> str:
+    """What to look at with the node filled in where it is meant first; ``node`` empty: nobody knows which it is."""
+    who = node or "each node that reports it"
+    filled = _THAT_NODE.sub(lambda _: who, check, count=1)
+    return _THERE.sub(lambda _: f" on {who}", filled, count=1)
 
 
 def what_broke(root: Candidate) -> str:

@@ -10,6 +10,7 @@ from core.answer.findings import (
     Findings,
     Verdict,
     alike_on_most,
+    check_of,
     compared,
     course_of,
     held_up,
@@ -61,7 +62,8 @@ def of_nodes(findings: Findings) -> Verdict | None:
     )
     support = compared(findings, support, {suspicion.node for suspicion in accused})
     look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."
-    check = root.fact.check if root else first.signs[0].check or look
+    alone = accused[0].node if len(accused) == 1 and findings.unit == "node" else ""
+    check = check_of(root.fact.check, alone) if root else first.signs[0].check or look
     course = (course_of(findings.ending),) if held_up(findings) else ()
     since = first.signs[0].iteration
     when = f", from iteration {since} on" if root is None and since is not None else _when(findings)

@@ -28,13 +28,20 @@ from core.judge.ranking import first_time
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.model import Confidence, Role, Scope
+from core.naming import sentence
 from core.nodes.sign import Suspicion, short
 from core.nodes.spatial import is_local
 from core.shares import MAJORITY
 
 AT_ONCE = 2.0  # seconds; a rank that waits for a dead one says so after a time-out of its own, the shortest are 5 s
+# What to do about a stop of a job of which nobody knows whether it made progress: a fact's own check says that it did
+_IF_WELL = {
+    Kind.TIME_LIMIT: "See whether it made progress until then; if so, ask for more time, or save more often.",
+    Kind.CANCELLED: "Ask who cancelled it and why.",
+}
 _UNTIMED = "Lines that count iterations have no time, so a hang before the stop would not show."
-_UNDATED = "Nobody tells when it was stopped, so a hang before that would not show."
+_UNDATED = "The logs do not tell when it was stopped, so a hang before that would not show."
+_UNCOUNTED = "No line counts iterations, so a hang before the stop would not show."
 
 
 def completed(findings: Findings) -> Verdict | None:
@@ -47,20 +54,22 @@ def completed(findings: Findings) -> Verdict | None:
     if apart_by_numbers(findings) or findings.ending.slow is not None:
         return None  # it took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(findings)):
-        headline = "The job completed; nothing to diagnose."
+        headline = "The job completed; there is nothing to diagnose."
         because = ("job.json says COMPLETED.", *_outside(findings))
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, because, (), ())
     if status is Status.UNKNOWN and at_end and not is_troubled(findings):
-        headline = f"The run reached its end, iteration {iterations.last} of {iterations.total}; nothing to diagnose."
-        why = "All planned iterations are complete, and no line speaks of a fault."
+        headline = (
+            f"The run reached its end, iteration {iterations.last} of {iterations.total}; there is nothing to diagnose."
+        )
+        why = "All planned iterations are complete, and no line reports a fault."
         return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, (why,), (), ())
     if (
         status is Status.UNKNOWN
         and says_done(findings.parsed.table, findings.parsed.files, iterations)
         and not is_troubled(findings)
     ):
-        headline = f"The run says that it is done, after iteration {iterations.last}; nothing to diagnose."
-        return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("No line speaks of a fault.",), (), ())
+        headline = f"The run says that it is done, after iteration {iterations.last}; there is nothing to diagnose."
+        return Verdict(Scope.NONE, Confidence.SUPPORTED, headline, ("No line reports a fault.",), (), ())
     return None
 
 
@@ -90,7 +99,7 @@ def stopped(findings: Findings) -> Verdict | None:
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
     outside = _outside(findings)
     grounds = {Ground.STATUS} | ({Ground.PROGRESS} if ending.at_pace and not (ending.pausing or outside) else set())
-    steady = _steady(ending) if ending.steady else "Whether it made progress until then, no line with a clock tells."
+    steady = _steady(ending) if ending.steady else "No line with a time shows whether it made progress until then."
     score = root.score if ending.steady else min(root.score, SUPPORTED - 0.01)
     return Verdict(
         Scope.NONE,
@@ -122,10 +131,10 @@ def _undated(root: Candidate, findings: Findings) -> Verdict:
     return Verdict(
         Scope.JOB,
         Confidence.WEAK,
-        f"{root.fact.says[0].upper()}{root.fact.says[1:]}{findings.place}; {but}.",
-        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", _unknown(findings.ending)),
+        f"{sentence(root.fact.says)}{findings.place}; {but}.",
+        (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", _unknown(findings)),
         (),
-        (root.fact.check, COLLECT),
+        (root.fact.check if findings.ending.flagging else _IF_WELL.get(Kind(root.fact.kind), root.fact.check), COLLECT),
     )
 
 
@@ -164,7 +173,7 @@ def stopped_unsaid(findings: Findings) -> Verdict | None:
         Scope.NONE,
         confidence(Support(SUPPORTED, frozenset(grounds), 2)),
         f"Not a fault: the job was stopped from outside{findings.place}; it made progress at its pace until then.",
-        (_steady(ending), *(("By job.json it was stopped from outside.",) if cancelled else ()), *outside),
+        (_steady(ending), *(("job.json says CANCELLED.",) if cancelled else ()), *outside),
         (),
         ("Ask who stopped it and why; the logs show no fault before that.",),
         _first_orders(findings),
@@ -174,13 +183,13 @@ def stopped_unsaid(findings: Findings) -> Verdict | None:
 def _stopped_at_an_unknown_pace(findings: Findings, told_nodes: Collection[str]) -> Verdict:
     """A job that was cancelled, or told to end, of which too little is known to say whether it made progress."""
     orders = f"{len(told_nodes)} of {len(findings.nodes)} {findings.unit}s were told to end." if told_nodes else ""
-    trouble = "What failed came after the order." if is_troubled(findings) else "No line speaks of a fault."
-    cancelled = "By job.json it was stopped from outside." if findings.parsed.job.status is Status.CANCELLED else ""
+    trouble = "What failed came after the order." if is_troubled(findings) else "No line reports a fault."
+    cancelled = "job.json says CANCELLED." if findings.parsed.job.status is Status.CANCELLED else ""
     return Verdict(
         Scope.JOB,
         Confidence.WEAK,
         f"The job was stopped from outside{findings.place}; no clock tells whether it still made progress.",
-        (*filter(None, (orders, cancelled)), _unknown(findings.ending), trouble, *_outside(findings)),
+        (*filter(None, (orders, cancelled)), _unknown(findings), trouble, *_outside(findings)),
         (),
         ("Ask who stopped it and why.", COLLECT),
         _first_orders(findings),
@@ -217,16 +226,19 @@ def ended_at_once(findings: Findings) -> Verdict | None:
         Scope.NONE,
         Confidence.WEAK,
         f"Probably not a fault: all {len(last)} {findings.parsed.table.speakers} ended at once{findings.place}.",
-        (_steady(findings.ending), "No log says who ended them, and none speaks of a fault."),
+        (_steady(findings.ending), "No log says who ended them, and none reports a fault."),
         (),
         ("Ask who stopped it: the scheduler's accounting tells, and the kernel's log if it was out of memory.",),
     )
 
 
-def _unknown(ending: Ending) -> str:
+def _unknown(findings: Findings) -> str:
     """Why nobody knows whether a job made progress until it was stopped."""
+    ending = findings.ending
     if ending.flagging:
         return "Its last steps took far longer than those before: it may have been stopped for that."
+    if findings.parsed.iterations.last is None:
+        return _UNCOUNTED
     return _UNDATED if ending.undated else _UNTIMED
 
 

@@ -1,20 +1,17 @@
 """Judges of jobs whose logs tell too little: what is known is said, and nobody is named."""
 
-from core.answer.findings import COLLECT, MIN_VOICES, QUOTE, Findings, Verdict, is_troubled
+from core.answer.findings import COLLECT, MIN_VOICES, PROFILE, QUOTE, Findings, Verdict, is_troubled
 from core.failure_kinds import Kind
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.metrics.metric_finding import Says
 from core.model import Confidence, Role, Scope
+from core.naming import sentence
 from core.nodes.sign import short
 
-_PROFILE = (
-    "Collect stacks of all ranks several times (py-spy dump), or profile some steps on each: who does not wait while "
-    "most do holds the others up; and compare clocks, temperature and errors of links of all nodes."
-)
 _RECOMPUTE = "Run a step again from the last good checkpoint with the same data, and compare gradients bit by bit."
 
-_CHECKS = {Says.STANDS: COLLECT, Says.PACE: _PROFILE}
+_CHECKS = {Says.STANDS: COLLECT, Says.PACE: PROFILE}
 
 
 def dumped(findings: Findings) -> Verdict | None:
@@ -25,7 +22,7 @@ def dumped(findings: Findings) -> Verdict | None:
         Scope.JOB if findings.all_dumped else Scope.UNKNOWN,
         Confidence.WEAK,
         f"The job seems to have hung{findings.place}: stacks were collected; no {findings.unit} stands out in them.",
-        (f"The stacks of {findings.dumped} processes were dumped; no clock tells whether they still made progress.",),
+        (f"Stacks of {findings.dumped} processes were collected; no clock tells whether they still made progress.",),
         (),
         ("Compare the stacks: processes that wait in different calls wait for each other.",),
     )
@@ -77,7 +74,9 @@ def unclear(findings: Findings) -> Verdict:
         check = (
             "Look at what no log shows: scheduler accounting, kernel logs, metrics of the minutes around the last line."
         )
-    return Verdict(Scope.UNKNOWN, Confidence.WEAK, f"Nothing conclusive{findings.place}.", (why,), (), (check,))
+    return Verdict(
+        Scope.UNKNOWN, Confidence.WEAK, f"Nothing conclusive was found{findings.place}.", (why,), (), (check,)
+    )
 
 
 def _ended_with(findings: Findings, late: Candidate) -> Verdict:
@@ -91,7 +90,7 @@ def _ended_with(findings: Findings, late: Candidate) -> Verdict:
     return Verdict(
         Scope.JOB if whole else Scope.UNKNOWN,
         Confidence.WEAK,
-        f"No {findings.unit} stands out: {who} ended with \u201c{text}\u201d{findings.place}.",
+        f"{sentence(who)} ended with \u201c{text}\u201d{findings.place}; no {findings.unit} stands out.",
         (f"\u201c{text}\u201d was never said while the job made progress, and no log holds a direct trace.",),
         (),
         (late.fact.check,),

@@ -4,10 +4,12 @@ from core.answer.confidence import SUPPORTED, Ground, Support, confidence, rival
 from core.answer.findings import (
     COLLECT,
     MIN_VOICES,
+    PROFILE,
     Findings,
     Verdict,
     apart_by_numbers,
     broke,
+    check_of,
     compared,
     course_of,
     held_up,
@@ -23,7 +25,7 @@ from core.judge.candidates import Candidate
 from core.judge.ranking import quote
 from core.live.findings import duration
 from core.model import Confidence, Role, Scope
-from core.naming import called
+from core.naming import called, figure, sentence
 from core.nodes.sign import short
 from core.nodes.slow import SlowerPart, slower_part
 from core.shares import MAJORITY
@@ -65,7 +67,7 @@ def diverged(findings: Findings) -> Verdict | None:
         findings,
         Ground.NUMBERS,
         f"the loss rose again from iteration {turned.iteration} on, and stayed high",
-        f"It had come down to {turned.lowest:.4g}, and ended at {turned.last:.4g}.",
+        f"It had come down to {figure(turned.lowest)}, and ended at {figure(turned.last)}.",
         _GO_BACK,
     )
 
@@ -97,7 +99,7 @@ def worked_alone(findings: Findings) -> Verdict | None:
         Ground.PROGRESS,
         f"{alone.called} worked on alone (\u201c{text}\u201d) while the others waited until their time-out"
         f"{findings.place}",
-        f"{alone.called.capitalize()} was not stuck: it said \u201c{text}\u201d last, and no other rank ever says so.",
+        f"{sentence(alone.called)} was not stuck: it said \u201c{text}\u201d last, and no other rank ever says so.",
         "Let all ranks take part in that work, or wait for it outside of collectives, with a longer time-out.",
     )
 
@@ -116,8 +118,8 @@ def leaking(findings: Findings) -> Verdict | None:
     return _nobody_is_special(
         findings,
         Ground.NUMBERS,
-        f"{leak.name} grew from {leak.before:.4g} to {leak.after:.4g} since iteration {leak.iteration}, and never came "
-        "back",
+        f"{leak.name} grew from {figure(leak.before)} to {figure(leak.after)} since iteration {leak.iteration} and "
+        "never came back",
         f"It grew alike on {len(leak.ranks)} {findings.parsed.table.speakers}; where memory ends, the job does.",
         "Look for what is kept from step to step: losses with their graphs, batches, a cache, metrics in a list.",
     )
@@ -126,7 +128,8 @@ def leaking(findings: Findings) -> Verdict | None:
 def _nobody_is_special(findings: Findings, ground: Ground, trouble: str, because: str, check: str) -> Verdict:
     """The verdict that something is the matter with the whole job, by one kind of evidence."""
     support = Support(SUPPORTED, frozenset({ground}), findings.voices)
-    headline = f"No {findings.unit} is special: {trouble}."
+    names = [measured.name for measured in (findings.broken, findings.leak) if measured is not None]
+    headline = f"{sentence(trouble, names)}; no {findings.unit} stands out."
     return Verdict(Scope.JOB, confidence(support), headline, (because,), (), (check,))
 
 
@@ -156,12 +159,14 @@ def stalled(findings: Findings) -> Verdict | None:
     )
     part = slower_part(findings.parsed, ending.slow) if ending.slow is not None and not ending.hung else None
     why = (course_of(ending), *(_of_part(part) if part is not None else ()))
-    return Verdict(scope, Confidence.WEAK, f"{trouble}{stop}; {nobody}.", why, (), (COLLECT,))
+    return Verdict(
+        scope, Confidence.WEAK, f"{trouble}{stop}; {nobody}.", why, (), (COLLECT if ending.hung else PROFILE,)
+    )
 
 
 def _of_part(part: SlowerPart) -> tuple[str, ...]:
-    sentence = f"{part.says[0].upper()}{part.says[1:]}"
-    return (f"{sentence}: {part.name} went from {duration(part.before)} to {duration(part.after)} on most of them.",)
+    went = f"{part.name} went from {duration(part.before)} to {duration(part.after)} on most of them"
+    return (f"{sentence(part.says)}: {went}.",)
 
 
 def somewhere(findings: Findings) -> Verdict | None:
@@ -198,15 +203,23 @@ def of_all(findings: Findings) -> Verdict | None:
     )
     support = compared(findings, support, root.nodes)
     apart = findings.voices >= 2 or len(nodes) == 1
-    lead = f"No {unit} is special" if apart else f"The {unit}s cannot be told apart in this log"
+    nobody = f"no {unit} stands out" if apart else f"the {unit}s cannot be told apart in this log"
     return Verdict(
         Scope.JOB,
         confidence(support),
-        f"{lead}: {what_broke(root)}{_by_whom(findings, root)}{findings.place}.",
+        f"{_broke(root)}{_by_whom(findings, root)}{findings.place}; {nobody}.",
         (_logged(text, len(root.nodes), len(nodes), unit), *second_opinion(support)),
         (),
-        (root.fact.check,),
+        (check_of(root.fact.check, root.nodes[0] if len(root.nodes) == 1 and unit == "node" else ""),),
     )
+
+
+def _broke(root: Candidate) -> str:
+    """What broke, as the beginning of a sentence; an error that nobody knows by what the log says."""
+    said = what_broke(root)
+    if not said.startswith("\u201c"):
+        return sentence(said)
+    return f"{'The program raised' if root.fact.kind == Kind.EXCEPTION else 'The log says'} {said}"
 
 
 def _by_whom(findings: Findings, root: Candidate) -> str:

@@ -141,5 +141,5 @@ def _headline(scope: Scope, nodes: Sequence[NodeEvidence], events: int) -> str:
         return f"Look at {', '.join(node.node for node in nodes)}: {events} events set it apart."
     if scope is Scope.JOB:
         named = f"{events} events that successful jobs do not often log" if events else "no event sets one apart"
-        return f"No node is special: {named}."
+        return f"No node stands out: {named}."
     return "Nothing but what successful jobs log." if scope is Scope.NONE else "There is nothing to compare with."

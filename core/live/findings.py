@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+MINUTES_ALONE = 600  # seconds from which on nobody asks for the seconds beside the minutes
 JOB = "job"  # subject of what is true of all of it
 
 
@@ -76,6 +77,8 @@ def duration(seconds: float) -> str:
     whole = round(seconds)
     if whole < 120:
         return f"{whole} s"
-    if whole < 7200:
+    if whole < MINUTES_ALONE:
         return f"{whole // 60} min {whole % 60:02} s"
+    if whole < 7200:
+        return f"{round(seconds / 60)} min"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"

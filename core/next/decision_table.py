@@ -7,7 +7,7 @@ than to find the faulty one, nobody while more than a tenth is accused, and noth
 from dataclasses import replace
 
 from core.model import Action, Confidence, Cost, NextStep, Scope
-from core.naming import together
+from core.naming import sentence, together
 from core.next.price import NOTHING, checks, over_eviction, replay, restart
 from core.next.situation import FaultClass, Situation
 
@@ -61,7 +61,7 @@ def _broken_machine(now: Situation) -> NextStep | None:
     sure = now.confidence is Confidence.ESTABLISHED
     if not (now.named and sure and now.broken is FaultClass.MACHINE and len(now.accused) == 1):
         return None
-    return _evict(now, f"{now.says}: a fault of the machine needs no tests first", "check the others")
+    return _evict(now, f"{now.says}; a broken machine needs no tests first", "check the others")
 
 
 def _link(now: Situation) -> NextStep | None:
@@ -72,16 +72,16 @@ def _link(now: Situation) -> NextStep | None:
         went_on = "the job completed" if now.completed else "the job goes on"
         return NextStep(
             Action.WAIT,
-            f"{_capital(now.says)} once, and {went_on}; note it in the node's history.",
+            f"{sentence(now.says)} once, and {went_on}; note it in the node's history.",
             NOTHING,
             "" if now.completed else "the job stops making progress.",
             f"When it comes again within five minutes: evict {who}.",
             now.accused,
         )
-    often = f"{now.flaps} times within five minutes" if now.flaps >= FLAPS else "the job ended with it"
+    often = f"told {now.flaps} times within five minutes" if now.flaps >= FLAPS else "and the job ended with it"
     if now.running and now.stuck:
-        often = "the job is stuck"
-    return _evict(now, f"{now.says}: {often}", "check the pair and its switch")
+        often = "and the job is stuck"
+    return _evict(now, f"{now.says}, {often}", "check the pair and its switch")
 
 
 def _stuck(now: Situation) -> NextStep | None:
@@ -104,7 +104,7 @@ def _changed_code(now: Situation) -> NextStep | None:
     everywhere = now.scope is not Scope.NODE
     if now.broken is not FaultClass.CODE or not everywhere or now.past.rolled_back or not _changed(now):
         return None
-    return _rollback(now, f"{_capital(now.says)}; {_came_with(now)}", "fix it")
+    return _rollback(now, f"{sentence(now.says)}; {_came_with(now)}", "fix it")
 
 
 def _to_fix(now: Situation) -> NextStep | None:
@@ -118,7 +118,7 @@ def _to_fix(now: Situation) -> NextStep | None:
         change = "code or arguments differ from the last good attempt, of which job.json tells nothing: then roll back."
     return NextStep(
         Action.FIX,
-        f"{_capital(now.says)}{where}: {UNTIL_PUT_RIGHT}.{loop}",
+        f"{sentence(now.says)}{where}: {UNTIL_PUT_RIGHT}.{loop}",
         restart(now.total, now.startup, now.redo),
         change,
         "When it is put right and something else fails, diagnose that.",
@@ -135,7 +135,7 @@ def _completed(now: Situation) -> NextStep | None:
         return None
     return NextStep(
         Action.CHECK,
-        f"{_capital(now.says)}, and yet the job completed: nothing has to be started again{_bitwise(now)}.",
+        f"{sentence(now.says)}, and yet the job completed: nothing has to be started again{_bitwise(now)}.",
         checks(len(now.accused)),
         "a job runs there already: then let it end first.",
         f"Take out {together(now.accused)} when the checks fail, or when it comes again.",
@@ -147,7 +147,11 @@ def _suspects(now: Situation) -> NextStep | None:
     if not now.named or now.broken in (FaultClass.PROCESS, FaultClass.NUMBERS):
         return None
     if len(now.accused) == 1:
-        return _evict(now, f"{now.says}, and nobody else stands out", "check the others")
+        return _evict(
+            now,
+            now.says if now.rivals or "other" in now.says else f"{now.says}, and nobody else stands out",
+            "check the others",
+        )
     if too_many(now):
         return _shared_cause(now)
     who = together(now.accused)
@@ -202,7 +206,7 @@ def _ended_by_somebody(now: Situation) -> NextStep | None:
         return None
     return NextStep(
         Action.NONE,
-        f"{_capital(now.stop)}, and nothing else is known to have failed; no clock tells whether it made progress "
+        f"{sentence(now.stop)}, and nothing else is known to have failed; no clock tells whether it made progress "
         "until then.",
         Cost(0.0, "Costs nothing."),
         "it hung: then check the nodes, and collect stacks of all ranks when it hangs again.",
@@ -225,7 +229,7 @@ def _check_first(now: Situation) -> NextStep | None:
     checked = now.past.checked is not None or now.past.reattempts or now.past.rolled_back
     if checked or (now.broken is FaultClass.UNKNOWN and not now.says):
         return None
-    return _check(now, f"{_capital(now.says)}; {_whose_fault(now)}.")
+    return _check(now, f"{sentence(now.says)}; {_whose_fault(now)}.")
 
 
 def _whose_fault(now: Situation) -> str:
@@ -293,10 +297,10 @@ def _evict(now: Situation, because: str, then: str) -> NextStep:
     }[None if now.spares is None else now.spares >= len(now.accused)]
     return NextStep(
         Action.EVICT,
-        f"{_capital(because)}.",
+        f"{sentence(because)}.",
         restart(now.total, now.startup, now.redo),
         spares,
-        f"{_capital(then)} {_AGAIN}.",
+        f"{sentence(then)} {_AGAIN}.",
         now.accused,
     )
 
@@ -314,7 +318,7 @@ def _check(now: Situation, because: str) -> NextStep:
 
 
 def _bitwise(now: Situation) -> str:
-    return "; also a step whose gradients are compared bit by bit" if now.broken is FaultClass.NUMBERS else ""
+    return ". Compare the gradients of a step bit by bit, too" if now.broken is FaultClass.NUMBERS else ""
 
 
 def _after_checks(now: Situation) -> str:
@@ -338,7 +342,7 @@ def _rollback(now: Situation, because: str, then: str) -> NextStep:
         f"{because}.",
         restart(now.total, now.startup, now.redo),
         "the change is wanted and cannot be the reason.",
-        f"{_capital(then)} {_AGAIN}.",
+        f"{sentence(then)} {_AGAIN}.",
     )
 
 
@@ -351,7 +355,3 @@ def _came_with(now: Situation) -> str:
     rest = f" and {len(changes) - FEW} more" if len(changes) > FEW else ""
     good = now.past.good
     return f"it came with what changed since {good} ({', '.join(changes[:FEW])}{rest}): go back to what {good} ran with"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from core.answer.confidence import rivals
 from core.answer.findings import Findings, Verdict
 from core.course.checkpoints import saved_times
 from core.course.pace import SECOND
@@ -48,6 +49,7 @@ def situation(found: Findings, verdict: Verdict) -> Situation:
         broken=broken(leading.fact, leading.quote) if leading else _by_numbers(found, verdict),
         says=_says(found, verdict, leading),
         accused=flapped.nodes if flapped else tuple(suspect.node for suspect in verdict.suspects),
+        rivals=rivals(verdict.suspects, found.suspicions) if verdict.suspects else (),
         flapped=flapped is not None,
         unit=parsed.unit,
         total=total,

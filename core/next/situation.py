@@ -67,6 +67,7 @@ class Situation:
     many there are in all; None where unknown. running: whether the job still runs. completed: whether it did what it
     should, in spite of what broke. stuck: whether it hangs or is slow; slower: whether metrics
     alone tell that its pace fell for good. stop: what ended it from outside, in words.
+    rivals: who is nearly as suspicious as the accused.
     flapped: whether a link of the accused went down and the job goes on without any other fault. flaps: how often a
     link went down within five minutes. frame: where code failed. spares: nodes ready to take over. alone: whether all
     nodes are one data parallel part, so that none can be done without. startup, redo: seconds from start to the first
@@ -87,6 +88,7 @@ class Situation:
     stop: str = ""
     flapped: bool = False
     flaps: int = 1
+    rivals: tuple[str, ...] = ()
     frame: str = ""
     spares: int | None = None
     alone: bool = False

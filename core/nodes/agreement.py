@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from core.course.broken_number import BrokenNumber
+from core.naming import figure
 from core.nodes.rank_values import Key, RankValues, enough
 from core.nodes.sign import Sign
 from core.parsed import Parsed
@@ -80,7 +81,7 @@ def _left(parsed: Parsed, values: RankValues, apart: Apart, home: Mapping[int, s
             f"{parsed.table.called(own, node)} says {values.name} {apart.own}{since}, all others {apart.usual}; "
             "until then all said the same.",
             values.event,
-            says=f"{values.name} {apart.own} there, {apart.usual} on all others",
+            says=f"its {values.name} is {apart.own}, that of all others {apart.usual}",
             check=f"Compare {node} with another node: free space, memory errors (ECC), its data; run a step twice and "
             "compare the results bit by bit.",
             ranks=tuple(own),
@@ -100,7 +101,7 @@ def _broke_first(parsed: Parsed, broken: BrokenNumber, rank: int, node: str) -> 
         node,
         "agreement",
         ODD_ONE,
-        f"{broken.name} of {who} was nan in iteration {broken.iteration} already, when that of all others was not.",
+        f"{who}: its {broken.name} was nan in iteration {broken.iteration} already, when that of all others was not.",
         says=f"its {broken.name} was nan before that of all others",
         check=f"Look at what {who} read and computed in that iteration: its data, and the memory of its device.",
         ranks=(rank,),
@@ -133,7 +134,8 @@ def _exploded_first(
     if node is None:
         return []
     because = (
-        f"{values.name} of {who} was {own:.3g} in iteration {iteration}, that of all others {others:.3g} at most; "
+        f"{who}: its {values.name} was {figure(own)} in iteration {iteration}, that of all others "
+        f"{figure(others)} at most; "
         f"{broken.name} was nan from iteration {broken.iteration} on."
     )
     says = f"its {values.name} exploded before all became nan"

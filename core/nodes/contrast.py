@@ -95,6 +95,5 @@ def _outstanding(
         return []
     sentences = [text for _, text in sorted(reasons[top])]
     more = f" and {len(sentences) - 1} more such difference{'s' * (len(sentences) > 2)}" if len(sentences) > 1 else ""
-    told_apart = f"({bits[top]:.0f} bits, next {bits[second]:.0f})"
-    because = f"{names[top]} differs most from its peers {told_apart}: {sentences[0]}{more}."
+    because = f"{names[top]} differs most from its peers in what it logs: {sentences[0]}{more}."
     return [Sign(names[top], "contrast", WEIGHT, because)]

@@ -17,6 +17,7 @@ from core.events.messages import unlabelled
 from core.events.row_text import read_rows
 from core.events.table import rows_by
 from core.judge.ending import Ending
+from core.naming import figure
 from core.nodes.odd_values import STEADY, TIMES
 from core.nodes.onset import onset_of_slowdown
 from core.nodes.sign import Sign
@@ -87,15 +88,15 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
         return []
     first = max(changed, key=lambda found: (found.octaves, found.device, found.name))
     name = _name(parsed, first)
-    told = f"{name} of {first.device} on {first.node} went from {first.before:.4g} to {first.after:.4g}"
+    told = f"On {first.node} {name} of {first.device} went from {figure(first.before)} to {figure(first.after)}"
     return [
         Sign(
             first.node,
             "gauge",
             CHANGED,
             f"{told}, and stayed so; that of no other device did.",
-            says=f"{name} of {first.device} went from {first.before:.4g} to {first.after:.4g}",
-            check=f"Compare {first.device} with another one: clocks and throttling, temperature, power, errors.",
+            says=f"{name} of {first.device} went from {figure(first.before)} to {figure(first.after)}",
+            check=f"Compare {first.device} of {first.node} with another one: clocks, temperature, power, errors.",
             rows=(first.row,),
         )
     ]

@@ -10,6 +10,8 @@ import numpy as np
 
 from core.course.pace import SECOND
 from core.judge.durations import Durations
+from core.live.findings import duration
+from core.naming import sentence
 from core.nodes.sign import Sign
 from core.nodes.slow import OWN_PART, SHARE
 from core.parsed import Parsed
@@ -55,9 +57,9 @@ def _signs(parsed: Parsed, durations: Durations, whole: float, home: Mapping[int
     for node in sorted({home[rank] for rank in odd}):
         own = [rank for rank in odd if home[rank] == node]
         because = (
-            f"{durations.what[0].upper()}{durations.what[1:]} took {parsed.table.called(own, node)}"
-            f" {middle[own[0]]:.3g} s each time, the others {usual:.3g} s:"
-            f" {lost:.0f} s of {whole:.0f} s that the job ran."
+            f"{sentence(durations.what)} took {parsed.table.called(own, node)}"
+            f" {duration(middle[own[0]])} each time, the others {duration(usual)}:"
+            f" {duration(lost)} of the {duration(whole)} that the job ran."
         )
         check = f"Compare {node} with a healthy node: storage, network, load."
         says = "the others waited for it again and again"

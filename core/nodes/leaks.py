@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from core.course.leak import Leak
+from core.naming import figure
 from core.nodes.sign import Sign
 from core.parsed import Parsed
 from core.shares import few_of
@@ -27,7 +28,7 @@ def leak_signs(parsed: Parsed, leak: Leak | None, home: Mapping[int, str]) -> li
                 node,
                 "memory",
                 LEAKS,
-                f"{who}: its {leak.name} grew from {leak.before:.4g} to {leak.after:.4g} since iteration "
+                f"{who}: its {leak.name} grew from {figure(leak.before)} to {figure(leak.after)} since iteration "
                 f"{leak.iteration} and never came back; that of {len(leak.others)} others did not grow so.",
                 says=f"its {leak.name} grew without end",
                 check=f"See what {who} keeps that the others give back: its data, its callbacks, a cache.",

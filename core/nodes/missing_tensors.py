@@ -26,7 +26,7 @@ def missed_signs(parsed: Parsed, home: Mapping[int, str]) -> list[Sign]:
             node,
             "collective",
             MISSED,
-            f"Horovod misses {called(own)} in the end, for \u201c{short(missing[own[0]][0])}\u201d and the like.",
+            f"In the end Horovod waited for {called(own)} alone, with \u201c{short(missing[own[0]][0])}\u201d.",
             says="a process there never came to the collective that the others waited in",
             ranks=tuple(own),
         )

@@ -35,7 +35,10 @@ Key = tuple[int, int, str]  # numbers of a line, which of them it is, and the wo
 
 @dataclass(frozen=True, slots=True)
 class OddNumber:
-    """A number of one node that is far from those of all others, between the least and the most of theirs."""
+    """A number of one node that is far from those of all others, between the least and the most of theirs.
+
+    name: of its column or as the line names it; empty where nothing does.
+    """
 
     node: str
     value: float
@@ -43,6 +46,7 @@ class OddNumber:
     most: float
     row: int
     text: str
+    name: str = ""
 
     @property
     def shown(self) -> str:
@@ -62,8 +66,11 @@ class OddNumber:
 
     @property
     def because(self) -> str:
-        """What is odd, as a sentence with the line that tells it."""
-        return f"{self.node} has {self.shown} where all others have {self.usual}: {self.quoted(120)}."
+        """What is odd, as a sentence with the line that tells it, or with the name of its column."""
+        if self.name:
+            return f"On {self.node} {self.name} is {self.shown}, on all others {self.usual}."
+        shown = "" if is_bare(self.text) else f": {self.quoted(120)}"
+        return f"{self.node} has {self.shown} where all others have {self.usual}{shown}."
 
     def quoted(self, most: int) -> str:
         """The line that tells it, of at most so many characters, among them the number."""
@@ -72,6 +79,11 @@ class OddNumber:
         start = max(0, place - most // 2) if len(text) > most else 0
         cut = "\u2026" if start else ""
         return f"\u201c{cut}{short(text[start:], most)}\u201d"
+
+
+def is_bare(text: str) -> bool:
+    """Whether a line is a row of a table with nothing but numbers: without its head nobody can read it."""
+    return not any(character.isalpha() for character in text)
 
 
 def odd_value_signs(parsed: Parsed) -> list[Sign]:
@@ -97,7 +109,8 @@ def odd_value_signs(parsed: Parsed) -> list[Sign]:
 def sign_of_odd(own: Sequence[OddNumber], weight: float, says: str) -> Sign:
     """The sign for a node by its odd numbers, the most telling first."""
     first, rows = own[0], tuple(sorted({odd.row for odd in own}))
-    check = f"Compare {first.node} with a healthy node in what {first.quoted(60)} tells."
+    what = first.name or ("the row that shows it" if is_bare(first.text) else f"what {first.quoted(60)} tells")
+    check = f"Compare {first.node} with a healthy node: {what}."
     return Sign(first.node, "odd", weight, first.because, says=says, check=check, rows=rows)
 
 

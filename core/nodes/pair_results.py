@@ -90,9 +90,9 @@ def _sign(node: str, name: str, results: Results) -> Sign:
     others = sorted(value for pair, (value, _) in results.items() if node not in pair)
     rows = tuple(sorted(row for pair, (_, row) in results.items() if node in pair))
     name = name.rpartition(" (")[0]
-    told = f"{name} of all {len(own)} pairs with {node} is {own[0]:.4g} to {own[-1]:.4g}"
-    because = f"{told}, that of the {len(others)} pairs without it {others[0]:.4g} to {others[-1]:.4g}."
-    says = f"{name} of every pair with it is {own[0]:.4g} to {own[-1]:.4g}, of the others {others[0]:.4g} and more"
-    says = says if own[-1] < others[0] else f"{name} of every pair with it is {own[0]:.4g} and more, of no other pair"
+    told = f"Of all {len(own)} pairs with {node} {name} is {own[0]:.4g} to {own[-1]:.4g}"
+    because = f"{told}; of the {len(others)} pairs without it {others[0]:.4g} to {others[-1]:.4g}."
+    says = f"{name} of its pairs is {own[0]:.4g} to {own[-1]:.4g}, of all others {others[0]:.4g} or more"
+    says = says if own[-1] < others[0] else f"{name} of its pairs is {own[0]:.4g} or more, of no other pair"
     check = f"Test {node} alone and with a spare one: its cards, links and cables."
     return Sign(node, "odd", OWN_PART, because, says=says, check=check, rows=rows)

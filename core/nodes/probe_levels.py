@@ -8,6 +8,7 @@ what was otherwise all along tells as much as what changed.
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from core.events.row_text import read_rows
 from core.events.table import rows_by
 from core.facts import complains
 from core.job import Status
-from core.nodes.odd_values import ODD, TIMES, OddNumber, odd_number, sign_of_odd
+from core.nodes.odd_values import ODD, TIMES, OddNumber, is_bare, odd_number, sign_of_odd
 from core.nodes.sign import Sign
 from core.nodes.table_heads import column_names
 from core.nodes.told_subjects import MIN_SIDE, numbers_of
@@ -39,10 +40,12 @@ def probe_signs(parsed: Parsed) -> list[Sign]:
     found = sorted(_odd_levels(parsed), key=lambda odd: -odd.far)
     if len({odd.node for odd in found}) != 1:
         return []  # they point to several: to nobody
-    first, column = found[0], _column(parsed, found[0])
-    measured = f"its {column} is {first.shown}, that of" if column else f"it measured {first.quoted(60)}, where"
-    usual = f"all others {first.usual}" if column else f"all others have {first.usual}"
-    return [sign_of_odd(found, ODD, f"{measured} {usual}")]
+    first = replace(found[0], name=_column(parsed, found[0]))
+    says = f"its {first.name} is {first.shown}, that of all others {first.usual}"
+    if not first.name:
+        shown = first.shown if is_bare(first.text) else first.quoted(60)
+        says = f"it measured {shown}, where all others have {first.usual}"
+    return [sign_of_odd([first, *found[1:]], ODD, says)]
 
 
 def _column(parsed: Parsed, odd: OddNumber) -> str:

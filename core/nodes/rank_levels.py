@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from core.course.level_shift import LONG_DRIFT, LONG_RATIO
 from core.course.timings import is_rate, may_be_duration
-from core.naming import natural
-from core.nodes.rank_series import AGREED, CLEAR, shown
+from core.naming import figure, natural
+from core.nodes.rank_series import AGREED, CLEAR
 from core.nodes.sign import Sign
 from core.nodes.slow import OWN_PART, WAITS
 from core.nodes.slow_from_start import ALONE_OF
@@ -155,9 +155,9 @@ def _exchange_sign(group: Collection[Subject], event: int, longer: Sequence[_Lev
     ranks = tuple(sorted(subject.rank for subject in group if subject.rank >= 0))
     most, least = (max(of, key=lambda level: abs(level.own - level.others)) for of in (longer, shorter))
     because = (
-        f"{node}: its {most.name or 'number'} is {shown(most.own)}, that of all others "
-        f"{shown(most.others)}; its {least.name or 'other number'} is {shown(least.own)}, theirs "
-        f"{shown(least.others)}: they wait for it by as much as it works longer."
+        f"{node}: its {most.name or 'number'} is {figure(most.own)}, that of all others "
+        f"{figure(most.others)}; its {least.name or 'other number'} is {figure(least.own)}, theirs "
+        f"{figure(least.others)}: they wait for it by as much as it works longer."
     )
     return Sign(
         node,
@@ -165,7 +165,7 @@ def _exchange_sign(group: Collection[Subject], event: int, longer: Sequence[_Lev
         OWN_PART,
         because,
         event,
-        says="the others waited for it: its own work took longer",
+        says="its own work took longer, and the others waited for it",
         check=_CHECK.format(node),
         ranks=ranks,
     )
@@ -191,8 +191,8 @@ def alone_signs(told: Sequence[tuple[int, str, Numbers]]) -> list[Sign]:
         usual = float(np.median(np.concatenate([values[subject].values for subject in others])))
         level = _Level(name, float(np.median(values[first].values)), usual)
         because = (
-            f"rank {first.rank} on {first.node}: its {name or 'number'} is {shown(level.own)} all along, "
-            f"that of all {len(others)} others {shown(level.others)}."
+            f"rank {first.rank} on {first.node}: its {name or 'number'} is {figure(level.own)} all along, "
+            f"that of all {len(others)} others {figure(level.others)}."
         )
         says = "its own work takes longer than that of all others"
         found.setdefault(
@@ -233,8 +233,8 @@ def level_signs(told: Sequence[tuple[int, str, Numbers]], *, slow: bool) -> list
     (node,) = both
     more, less = longer[node][0], shorter[node][0]
     because = (
-        f"{more.name or 'A number'} of {node} is {shown(more.own)} from the beginning on, that of all others "
-        f"{shown(more.others)}; its {less.name or 'other number'} is {shown(less.own)}, theirs {shown(less.others)}."
+        f"On {node} {more.name or 'a number'} is {figure(more.own)} from the beginning on, that of all others "
+        f"{figure(more.others)}; its {less.name or 'other number'} is {figure(less.own)}, theirs {figure(less.others)}."
     )
     says, channel = "its own work takes longer than that of all others from the beginning on", "outside"
     weight = AGREED if slow else OUTSIDE

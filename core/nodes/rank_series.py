@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.course.level_shift import LONG_DRIFT, MAD_TO_SIGMA
 from core.course.timings import is_rate, may_be_duration
+from core.naming import figure
 from core.nodes.sign import Sign
 from core.nodes.slow import WAITS
 from core.nodes.told_numbers import Told
@@ -30,7 +31,7 @@ CLEAR_ELSEWHERE = 0.1  # of the change, by which the others moved at most where 
 SEVERAL = 2  # numbers that point to one node: what it does takes longer, and what the others do is wait
 ELSEWHERE = 1 / 3  # of the change, in octaves: by no more may it move on the others
 ALIKE = 2 / 3  # of what it changed by on most: by so much at least it has to on each of them
-SHORT, THOUSAND = 2, 1000  # letters of a word that names nothing ("in 8.3 s"); from where on digits are grouped
+SHORT = 2  # letters of a word that names nothing ("in 8.3 s")
 PAIR = 2  # machines, of which either may be the odd one
 AT_ONSET = 2  # values on either side of the iteration from which on the job is slower: nobody chose that place by them
 GAP = 1 / 2  # of the change, that then lies between the highest before and the lowest after
@@ -101,7 +102,7 @@ class _Change:
     def says(self) -> str:
         """What changed, as the end of a sentence about the node."""
         known = self.is_named
-        went = f"went from {shown(self.before)} to {shown(self.after)}"
+        went = f"went from {figure(self.before)} to {figure(self.after)}"
         if not self.alone:
             return f"{self.name if known else 'a number'} {went} on all others, and not there"
         return f"its {self.name} {went}, and no other\u2019s" if known else f"its number {went}, and no other\u2019s"
@@ -146,11 +147,6 @@ def series_signs(
             rows=tuple(sorted({change.row for change in best[:SEVERAL]})),
         )
     ]
-
-
-def shown(number: float) -> str:
-    """A number as a person writes it: 0.0294, 18.9, 6,979."""
-    return f"{number:,.0f}" if abs(number) >= THOUSAND else f"{number:.3g}"
 
 
 def _numbers(changes: Sequence[_Change]) -> set[int]:

@@ -14,6 +14,7 @@ from core.course.time_spent import find_spent
 from core.course.timings import LAG, is_milliseconds, is_rate
 from core.judge.ending import Ending
 from core.judge.slowdown import TOTAL, Slowdown
+from core.naming import figure
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, are_few
@@ -96,16 +97,17 @@ def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:
     return parts
 
 
-def by_what(name: str) -> str:
-    """What a part of a step is that one rank took longer for, as the end of a sentence; empty where its name hides it.
+def slowed(name: str, often: str = "") -> str:
+    """That one rank slowed the others down, and by what where the name of that part of a step tells it.
 
     The name of a log line that it follows tells of what was done before, and a lag of everything.
     """
     if name == LAG or is_rate(name) or _QUOTES_A_LINE in name:
-        return ""
+        return f"it slowed the others down{often}"
+    longer = "it took longer to read its data" if _reads(name) else "its own work took longer"
     if _waits(name):
-        return ": it took longer to send or to receive"
-    return ": it took longer to read its data" if _reads(name) else ": its own work took longer"
+        longer = "it took longer to send or to receive"
+    return f"{longer} and slowed the others down{often}"
 
 
 def _waits(name: str) -> bool:
@@ -300,16 +302,16 @@ def _signs(
         if changes is not None:
             before, after = changes[own[0]]
             others = [changes[rank][1] for rank in changes if rank not in odd.ranks]
-            levels = f"{before:.3g} before iteration {slow.iteration}, {after:.3g} after"
+            levels = f"{figure(before)} before iteration {slow.iteration}, {figure(after)} after"
             if slow.than_good_jobs and others:
-                levels = f"{after:.3g}, that of the others {float(np.median(others)):.3g}"
+                levels = f"{figure(after)}; on the others {figure(float(np.median(others)))}"
         signs.append(
             Sign(
                 node,
                 "own part" if name != LAG else "lag",
                 odd.weight if name != LAG else LAGS,
                 f"{parsed.table.called(own, node)}: {odd.does} ({levels}).",
-                says=f"it slowed the others down{by_what(name) if not odd.waits else ''}",
+                says=slowed(name) if not odd.waits else "it slowed the others down",
                 check=f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage.",
                 ranks=tuple(own),
             )

@@ -6,8 +6,9 @@ import numpy as np
 
 from core.course.timings import LAG, is_milliseconds, is_rate
 from core.judge.ending import Ending
+from core.naming import figure
 from core.nodes.sign import Sign
-from core.nodes.slow import APART, OWN_PART, READS, SHARE, WAITS, WHOLE, by_what
+from core.nodes.slow import APART, OWN_PART, READS, SHARE, WAITS, WHOLE, slowed
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
@@ -48,10 +49,10 @@ def slow_from_the_start(parsed: Parsed, ending: Ending, home: Mapping[int, str])
             continue  # nobody waits for it: it does another part of the work, which reading is for nobody
         for node in sorted({home[rank] for rank in odd if rank in home}):
             mine = [rank for rank in odd if home.get(rank) == node]
-            levels = f"{own[mine[0]]:.3g} s, that of the others {usual:.3g} s"
+            levels = f"{figure(own[mine[0]])} s, that of the others {figure(usual)} s"
             because = f"{parsed.table.called(mine, node)}: its {name} is {levels}; they wait for it."
             check = f"Compare {node} with a healthy node: load, clocks and throttling, memory, network, storage."
-            says, first = f"it slowed the others down{by_what(name)}", int(parsed.iterations.course.numbers[0])
+            says, first = slowed(name), int(parsed.iterations.course.numbers[0])
             signs.append(
                 Sign(node, "own part", OWN_PART, because, says=says, check=check, ranks=tuple(mine), iteration=first)
             )

@@ -19,6 +19,7 @@ from core.facts import Blame
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.rank_rows import last_words
+from core.live.findings import duration
 from core.model import Role
 from core.naming import called
 from core.nodes.blame import Edge, end_of_chains, sinks
@@ -119,7 +120,7 @@ def named_signs(
         certain = max(candidates[edge.event].fact.strength for edge in peers if edge.blamed == node)
         weight = max(weight, certain) if certain >= SILENT else weight  # a barrier that asks each rank, and names who
         text = f"{count} other node{'s' * (count != 1)} {_of_peer(peers, candidates, node)}"
-        signs.append(Sign(node, "peers", weight, f"{text} {node}, which blames nobody."))
+        signs.append(Sign(node, "peers", weight, f"{text} {node}, which names none itself."))
     return signs
 
 
@@ -304,12 +305,12 @@ def missing_signs(
 
 
 _NEVER_MET = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})
-_NEVER_CAME = "it never spoke, and the others waited for it"
+_NEVER_CAME = "it never logged anything, and the others waited for it"
 
 
 def _earlier(ended: Mapping[int, int], mute: Sequence[int], complained: set[int]) -> str:
     mine = [ended[rank] for rank in mute if rank in ended]
     theirs = [ended[rank] for rank in complained if rank in ended]
     if mine and theirs and min(theirs) - max(mine) >= TELLING_GAP:
-        return f", and its last word came {(min(theirs) - max(mine)) / 1e6:.1f} s before theirs"
+        return f", and its last word came {duration((min(theirs) - max(mine)) / 1e6)} before theirs"
     return ""

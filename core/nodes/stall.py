@@ -21,6 +21,7 @@ from core.judge.phrase import phrase, words_of_names
 from core.judge.rank_rows import last_rows, last_words
 from core.judge.ranking import quote
 from core.judge.survived_errors import WENT_ON
+from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
@@ -74,7 +75,7 @@ def _came_late(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
     for node in sorted({home[rank] for rank in late}):
         own = [rank for rank in late if home[rank] == node]
         after = (reached[own[0]] - middle) / SECOND
-        because = f"{parsed.table.called(own, node)} completed iteration {last} {after:.0f} s after the others."
+        because = f"{parsed.table.called(own, node)} completed iteration {last} {duration(after)} after the others."
         signs.append(_stuck(node, "lacks", CAME_LATE, because, own))
     return signs
 
@@ -128,7 +129,7 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         text = short(quote(texts.get(rows[event], "")) or table.templates[event].sample)
         for node in sorted({home[rank] for rank in lacking[event]}):
             own = sorted(rank for rank in lacking[event] if home[rank] == node)
-            because = f"{table.called(own, node)} never came to \u201c{text}\u201d, or the like, as the others did."
+            because = f"{table.called(own, node)} never came to \u201c{text}\u201d; the others did."
             signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
 

@@ -12,8 +12,9 @@ import numpy as np
 from core.course.pace import SECOND
 from core.course.timings import LAG, Values, is_milliseconds, is_rate
 from core.judge.ending import Ending
+from core.live.findings import duration
 from core.nodes.sign import Sign
-from core.nodes.slow import OWN_PART, READS, UNIT, WAITS, by_what
+from core.nodes.slow import OWN_PART, READS, UNIT, WAITS, slowed
 from core.nodes.slow_from_start import HALF, TWICE
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS
@@ -59,10 +60,11 @@ def straggler_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> 
             continue
         because = (
             f"{parsed.table.called([first], home[first])}: its {name} was far longer than that of the others in"
-            f" {len(lost[first])} of {len(numbers)} lines that tell it, {cost:.0f} s of {whole:.0f} s; they waited."
+            f" {len(lost[first])} of {len(numbers)} lines that tell it, {duration(cost)} of {duration(whole)} in all;"
+            " they waited."
         )
         check = f"Compare {home[first]} with a healthy node: clocks and throttling, load of others, memory, storage."
-        says, since = f"it slowed the others down now and then{by_what(name)}", min(lost[first])
+        says, since = slowed(name, " now and then"), min(lost[first])
         signs.append(
             Sign(home[first], "own part", OWN_PART, because, says=says, check=check, ranks=(first,), iteration=since)
         )

@@ -16,7 +16,7 @@ from tests.support.slack_samples import answered, strings
 from tests.support.terminal_text import plain_text
 
 STEP = NextStep(Action.EVICT, "A link went down.", Cost(3.25, "A restart of 13 nodes."), "", "Check it.", ("node-01",))
-LINE = "evict node-01: A link went down. About 3.2 node-hours."
+LINE = "evict node-01: A link went down. Costs about 3.2 node-hours."
 
 
 def fault(step: NextStep = STEP) -> Diagnosis:
@@ -31,11 +31,11 @@ def test_the_line_is_the_same_everywhere() -> None:
     assert " ".join(plain_text(fault(), width=120).split()).count(LINE) == 1
     assert slack.count(LINE) == 1
     page = render_report(fault(), {}, version="1")
-    assert page.count("Next: evict node-01.</b> A link went down. About 3.2 node-hours.</p>") == 1
+    assert page.count("Next: evict node-01.</b> A link went down. Costs about 3.2 node-hours.</p>") == 1
 
 
 @pytest.mark.parametrize(
-    ("hours", "price"), [(None, ""), (0.0, ""), (0.05, ""), (0.5, " About 0.5"), (1234.5, " About 1,234")]
+    ("hours", "price"), [(None, ""), (0.0, ""), (0.05, ""), (0.5, " Costs about 0.5"), (1234.5, " Costs about 1,234")]
 )
 def test_a_price_is_told_where_it_is_one(hours: float | None, price: str) -> None:
     """Minutes of a node are not worth a word."""

@@ -104,7 +104,7 @@ def test_a_value_is_told_by_its_name_however_a_line_is_written(form: str) -> Non
     found = diagnose(four_nodes(says, status=Status.COMPLETED), [])
 
     assert nodes(found) == ["node-2"]
-    assert "canary 0.0081 there, 0.15173 on all others" in found.headline
+    assert "its canary is 0.0081, that of all others 0.15173" in found.headline
 
 
 def test_parts_of_a_checkpoint_are_of_one_size() -> None:
@@ -128,7 +128,7 @@ def test_parts_of_a_checkpoint_are_of_one_size() -> None:
     found = diagnose(four_nodes(says, status=Status.COMPLETED), [])
 
     assert nodes(found) == ["node-3"]
-    assert "bytes 0 there, 262144 on all others" in found.headline
+    assert "its bytes is 0, that of all others 262144" in found.headline
 
 
 def test_whose_loss_breaks_first_is_named() -> None:

@@ -46,7 +46,7 @@ def test_what_the_machine_of_a_suspect_began_to_say_then_is_shown_first(when: fl
     assert [node.node for node in found.nodes] == ["node-2"]
     assert (found.events[0].role, found.events[0].nodes, found.events[0].count) == (Role.ROOT, ("node-2",), 2)
     assert found.events[0].lines[0].text.endswith(text)
-    assert "Since then node-2 said" in " ".join(found.why)
+    assert "Since then node-2 logged" in " ".join(found.why)
 
 
 def test_what_another_machine_said_long_before_is_not_counted_as_its_own() -> None:

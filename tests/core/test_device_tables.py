@@ -40,7 +40,7 @@ def test_the_card_that_fell_to_a_fifth_of_its_clock_is_told(form: str) -> None:
     found = diagnose(printed(form, {(2, 3): 345}), [])
 
     assert [node.node for node in found.nodes] == ["node-2"]
-    assert "of GPU 3 on node-2 went from 1845 to 345" in found.nodes[0].because
+    assert "of GPU 3 went from 1,845 to 345" in found.nodes[0].because
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_card_that_idles_while_all_others_spin_is_told() -> None:
     found = diagnose(four_nodes({}, usual=usual, others=tables | {"console.log": [at(720, "still there")]}), [])
 
     assert [node.node for node in found.nodes] == ["node-2"]
-    assert "of GPU 1 on node-2 went from 95 to 0" in found.nodes[0].because
+    assert "of GPU 1 went from 95 to 0" in found.nodes[0].because
 
 
 def test_a_list_of_all_machines_in_one_log_has_devices_of_each() -> None:
@@ -87,4 +87,4 @@ def test_a_list_of_all_machines_in_one_log_has_devices_of_each() -> None:
     found = diagnose(four_nodes({}, usual=usual, others={"gwatch.txt": rows}, status=Status.CANCELLED), [])
 
     assert [node.node for node in found.nodes] == ["node-2"]
-    assert "mclk of GPU 1 on node-2 went from 1400 to 300" in found.nodes[0].because
+    assert "mclk of GPU 1 went from 1,400 to 300" in found.nodes[0].because

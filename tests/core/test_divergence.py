@@ -20,7 +20,7 @@ def test_a_stop_after_the_loss_had_turned_is_not_harmless() -> None:
     found = diagnose(four_nodes({0: said}, others={"slurm.out": [order]}, status=Status.CANCELLED), [])
 
     assert (found.scope, found.nodes) == (Scope.JOB, ())
-    assert "the loss rose again" in found.headline
+    assert "The loss rose again" in found.headline
     assert found.confidence is not Confidence.ESTABLISHED
 
 

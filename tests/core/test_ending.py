@@ -124,7 +124,7 @@ def test_of_a_job_that_was_cancelled_nobody_tells_when_no_progress_is_claimed() 
     found = diagnose(four_nodes({}, usual=steps(30, total=900), status=Status.CANCELLED), [])
 
     assert (found.scope, found.confidence, found.nodes) == (Scope.JOB, Confidence.WEAK, ())
-    assert "Nobody tells when it was stopped, so a hang before that would not show." in found.why
+    assert "The logs do not tell when it was stopped, so a hang before that would not show." in found.why
 
 
 def test_a_steady_job_that_failed_without_a_word_is_not_cleared() -> None:

@@ -30,7 +30,7 @@ def test_a_slow_rank_is_shown_where_its_number_left_its_level(form: str) -> None
     assert re.findall(r"turn'?:? (\d+)", shown) == [str(ONSET + 1)]
     assert re.findall(r"rank'?:? (\d)", shown) == ["5"]
     assert [(event.role, event.ordinary) for event in found.events[:1]] == [(Role.ROOT, True)]
-    assert "Rank 5 on farm-c" in found.events[0].because
+    assert "Rank 5 on farm-c" in found.nodes[0].because
 
 
 def test_an_ordinary_line_is_no_cause() -> None:

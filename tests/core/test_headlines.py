@@ -53,7 +53,7 @@ def test_who_cannot_be_told_apart_is_not_compared(told: tuple[Job, Diagnosis]) -
 
     voices = max(found.coverage.nodes, found.coverage.ranks)
     if voices < 2 and len(one.manifest.nodes) != 1:
-        assert "is special" not in found.headline
+        assert "stands out" not in found.headline
         assert found.confidence is not Confidence.ESTABLISHED
 
 

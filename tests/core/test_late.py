@@ -33,7 +33,7 @@ def test_who_is_waited_for_in_a_chain_is_where_to_look() -> None:
 
     assert (found.scope, [one.node for one in found.nodes]) == (Scope.NODE, ["site-d"])
     assert found.nodes[0].because.startswith(
-        "4 other nodes at last spoke only of peers, and so of site-d, which blames nobody."
+        "4 other nodes at last spoke only of peers, and so of site-d, which names none itself."
     )
 
 
@@ -58,7 +58,7 @@ def test_last_words_are_shown_and_are_no_causes() -> None:
     assert late(found) == ["<TS> objective is no longer finite here"]
     assert {one.role for one in found.events} == {Role.PROPAGATED}
     assert found.scope is Scope.JOB
-    assert found.headline.startswith("No node stands out: all 5 nodes ended with \u201cobjective is no longer finite")
+    assert found.headline.startswith("All 5 nodes ended with \u201cobjective is no longer finite")
 
 
 def test_what_was_said_while_the_job_made_progress_is_not_late() -> None:

@@ -35,7 +35,7 @@ def test_the_one_that_the_coordinator_misses_is_the_suspect() -> None:
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert found.nodes[0].ranks == (4, 5)
-    assert "Horovod misses rank 5 in the end" in found.nodes[0].because
+    assert "In the end Horovod waited for rank 5" in found.nodes[0].because
 
 
 def test_ranks_that_miss_each_other_were_parted_by_their_program() -> None:

@@ -29,7 +29,7 @@ def test_the_machine_of_all_slow_pairs_is_told() -> None:
     found = diagnose(sweep(with_node("dgx-04")), [])
 
     assert [node.node for node in found.nodes] == ["dgx-04"]
-    assert "bandwidth of every pair with it is 42.3 to 42.3, of the others 165" in found.headline
+    assert "bandwidth of its pairs is 42.3 to 42.3, of all others 165" in found.headline
 
 
 @pytest.mark.parametrize(

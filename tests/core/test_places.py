@@ -173,7 +173,7 @@ def test_a_full_disk_of_the_only_machine_is_that_of_all_its_ranks() -> None:
     found = diagnose(one, [])
 
     assert (found.scope, found.nodes) == (Scope.JOB, ())
-    assert "a file system was full" in found.headline
+    assert "A file system was full" in found.headline
 
 
 def test_a_log_that_claims_any_number_of_processes_is_not_believed() -> None:

@@ -73,7 +73,7 @@ def test_a_rank_that_is_slow_now_and_then_is_named_though_the_job_completed() ->
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert "its compute was far longer than that of the others in 16 of 120 lines" in found.nodes[0].because
-    assert "now and then: its own work took longer, from iteration 30 on" in found.headline
+    assert "its own work took longer and slowed the others down now and then, from iteration 30 on" in found.headline
 
 
 @pytest.mark.parametrize(("ranks", "episodes"), [((0, 1, 2, 3), EPISODES), ((2,), (range(30, 32),)), ((), EPISODES)])

@@ -144,7 +144,7 @@ def test_the_range_of_a_number_is_found_once_for_each_whose_it_is(monkeypatch: p
     (sign,) = rank_levels.level_signs([told("forward_ms", quick, slow), told("wait_ms", slow, quick)], slow=True)
 
     assert sign.node == "node-07"
-    assert "forward_ms of node-07 is 4.05 from the beginning on, that of all others 1.05" in sign.because
+    assert "On node-07 forward_ms is 4.05 from the beginning on, that of all others 1.05" in sign.because
     assert asked == 2 * 2 * len(nodes)
 
 

@@ -140,7 +140,7 @@ def test_a_run_that_reached_its_end_is_no_failure(said: dict[int, list[str]]) ->
     found = verdict(unmarked(10, said))
 
     assert (found.scope, found.confidence, found.nodes) == (Scope.NONE, Confidence.SUPPORTED, ())
-    assert found.headline == "The run reached its end, iteration 10 of 10; nothing to diagnose."
+    assert found.headline == "The run reached its end, iteration 10 of 10; there is nothing to diagnose."
 
 
 def test_more_iterations_than_were_planned_are_the_end_too() -> None:
@@ -211,9 +211,9 @@ def test_a_running_job_with_a_fault_is_diagnosed() -> None:
         ),
         (
             four_nodes(dict.fromkeys(range(4), raised("KeyError: 'lr'")), usual=["building GPT model ..."]),
-            "No node is special: “KeyError: 'lr'” during training.",
+            "The program raised “KeyError: 'lr'” during training; no node stands out.",
         ),
-        (four_nodes({}, usual=["hello"]), "Nothing conclusive."),
+        (four_nodes({}, usual=["hello"]), "Nothing conclusive was found."),
     ],
 )
 def test_the_headline_says_where_to_look(one: Job, headline: str) -> None:

@@ -77,8 +77,8 @@ def test_a_stop_that_the_headline_tells_is_not_told_again_as_what_to_do() -> Non
     stopped = replace(inconclusive(), headline="The job was stopped from outside during training", next=step)
     hopeless = replace(step, because="6 attempts in a row made no new checkpoint: stop retrying.")
 
-    assert next_brief(stopped) == "none, unless it hung: collect stacks."
-    assert next_brief(replace(stopped, next=hopeless)) == f"none: {hopeless.because}"
+    assert next_brief(stopped) == "nothing, unless it hung: collect stacks."
+    assert next_brief(replace(stopped, next=hopeless)) == f"nothing: {hopeless.because}"
 
 
 def test_a_node_keeps_its_name_at_the_beginning_of_a_sentence() -> None:
@@ -94,7 +94,7 @@ def test_nobody_is_told_to_verify_and_to_evict_at_once() -> None:
     """Where the answer is not established, a look comes before a node is taken out."""
     likely = with_step(Action.EVICT, f"{SAYS}, and nobody else stands out.", confidence=Confidence.SUPPORTED)
 
-    assert next_brief(likely) == f"evict: check first. {CHECK}"
+    assert next_brief(likely) == f"check, then evict: {CHECK}"
 
 
 def test_a_check_that_the_message_says_is_not_said_below() -> None:
