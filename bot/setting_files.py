@@ -115,7 +115,7 @@ def _read(path: Path, *, must_exist: bool) -> Layer:
     if len(content) > MAX_BYTES:
         raise _unreadable(path, f"it has more than {MAX_BYTES:,} bytes")
     try:
-        text = content.decode("utf-8-sig")  # editors of Windows begin a file with a mark, which is no part of a name
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _unreadable(path, "it is not UTF-8 text") from error
     return _layer(str(path), _values(path, text))

@@ -1,5 +1,6 @@
 """What a person at the terminal is told, and where: answers, files, errors, and a progress bar while work runs."""
 
+import errno
 import json
 import os
 import sys
@@ -16,6 +17,7 @@ from core.errors import BadSettings, FirstfaultError
 if TYPE_CHECKING:
     from rich.console import Console
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 READER_LEFT = 141  # the exit code of a program that died of SIGPIPE
 
 
@@ -34,7 +36,33 @@ def patient_reader() -> Iterator[Reader]:
         sys.stdout.flush()
     except BrokenPipeError:
         reader.exit_code = READER_LEFT
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer goes nowhere
+        _drop_the_rest()
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise  # of a log, not of what we write
+        _drop_the_rest()
+        raise BadSettings(
+            f"The answer cannot be written to standard output: {(error.strerror or '').lower()}.",
+            "Free some space, or send it elsewhere; what was worked out is in the cache.",
+        ) from error
+
+
+def open_closed_streams() -> None:
+    """Give each standard stream that is closed (``firstfault ... >&-``) /dev/null.
+
+    Else the next file that is opened has its number, and takes what a library prints; Python has None in its place.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
+def _drop_the_rest() -> None:
+    """What is left in the buffer of standard output goes nowhere, without a complaint at the end of Python."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> int:
