@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 from platformdirs import user_config_path
 
 from core.errors import BadSettings
@@ -118,7 +118,20 @@ def _read(path: Path, *, must_exist: bool) -> Layer:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _unreadable(path, "it is not UTF-8 text") from error
-    return _layer(str(path), dotenv_values(stream=io.StringIO(text), interpolate=False))
+    return _layer(str(path), _values(path, text))
+
+
+def _values(path: Path, text: str) -> dict[str, str]:
+    """What each line sets. A setting that is lost without a word may be the address that a key is for."""
+    values = {}
+    for line in parse_stream(io.StringIO(text)):
+        if line.error or (line.key is not None and line.value is None):
+            begins = line.original.string  # with the empty lines before it
+            number = line.original.line + begins[: len(begins) - len(begins.lstrip())].count("\n")
+            raise _unreadable(path, f"line {number} sets nothing; a quote without its end reaches over lines")
+        if line.key is not None and line.value is not None:
+            values[line.key] = line.value
+    return values
 
 
 def _layer(place: str, values: Mapping[str, str | None]) -> Layer:

@@ -19,3 +19,10 @@ def read_given(path: Path, most: int = MAX_BYTES) -> bytes:
     if len(data) > most:
         raise OSError(errno.EFBIG, f"It is larger than {most:,} bytes", str(path))
     return data
+
+
+def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
+    """What is wrong with such a file, in words for a person: no number of an error, no descriptor of ours."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    return (error.strerror or type(error).__name__).lower()

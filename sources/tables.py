@@ -12,7 +12,7 @@ from core.errors import UnreadableLog
 from core.history.repeats import Incident
 from core.metrics.tensorboard import is_events, read_events
 from sources.moments import moment
-from sources.named_files import read_given
+from sources.named_files import read_given, why_unreadable
 
 MOST_ROWS = 5_000_000  # a point a second for two months
 _TIME = ("time", "date", "timestamp", "_timestamp", "wall time", "start")
@@ -113,7 +113,8 @@ def _given(path: str) -> bytes:
     try:
         return read_given(Path(path))
     except OSError as trouble:
-        raise UnreadableLog(f"{path} cannot be read: {trouble}.", "It has to be a CSV file with a header.") from trouble
+        reason = why_unreadable(trouble)
+        raise UnreadableLog(f"{path} cannot be read: {reason}.", "It has to be a CSV file with a header.") from trouble
 
 
 def _named(row: Mapping[str, str], names: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ import typer
 from bot.commandline import bot_cli, options
 from bot.commandline.check_nodes.cli import check_nodes
 from bot.commandline.library import cli as library_cli
+from bot.commandline.output import open_closed_streams, print_error
 from bot.commandline.replay import cli as replay_cli
 from bot.commandline.version import version
 from core.errors import FirstfaultError
@@ -308,14 +309,13 @@ for _of_the_bot in (bot_cli.serve, bot_cli.demo, bot_cli.check, bot_cli.audit):
 
 def main() -> None:
     """Run a command; the only place that catches what can be told to a person."""
+    open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a terminal that is not UTF-8 still gets its answer
     try:
         app(prog_name="firstfault")
     except FirstfaultError as error:
-        from bot.commandline.output import print_error  # noqa: PLC0415 only where something went wrong
-
         print_error(error)
         sys.exit(error.exit_code)
 

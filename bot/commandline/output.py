@@ -1,5 +1,6 @@
 """What a person at the terminal is told, and where: answers, files, errors, and a progress bar while work runs."""
 
+import errno
 import json
 import os
 import sys
@@ -16,6 +17,7 @@ from core.errors import BadSettings, FirstfaultError
 if TYPE_CHECKING:
     from rich.console import Console
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 READER_LEFT = 141  # the exit code of a program that died of SIGPIPE
 
 
@@ -34,7 +36,33 @@ def patient_reader() -> Iterator[Reader]:
         sys.stdout.flush()
     except BrokenPipeError:
         reader.exit_code = READER_LEFT
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer goes nowhere
+        _drop_the_rest()
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise  # of a log, not of what we write
+        _drop_the_rest()
+        raise BadSettings(
+            f"The answer cannot be written to standard output: {(error.strerror or '').lower()}.",
+            "Free some space, or send it elsewhere; what was worked out is in the cache.",
+        ) from error
+
+
+def open_closed_streams() -> None:
+    """Give each standard stream that is closed (``firstfault ... >&-``) /dev/null.
+
+    Else the next file that is opened has its number, and takes what a library prints; Python has None in its place.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+
+
+def _drop_the_rest() -> None:
+    """What is left in the buffer of standard output goes nowhere, without a complaint at the end of Python."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> int:
@@ -62,6 +90,11 @@ def printed(answer: Callable[["Console"], None]) -> str:
 def check_writable(path: Path) -> None:
     """Refuse before the work, not after it."""
     folder = path.parent
+    if path.is_symlink() and not _is_system_s(path):
+        raise BadSettings(
+            f"{harmless(str(path), 300)} is a link, and a report may not change what it leads to.",
+            "Name that file itself, or another one.",
+        )
     if not folder.is_dir() or not os.access(folder, os.W_OK) or path.is_dir():
         raise BadSettings(
             f"Cannot write the report to {harmless(str(path), 300)}", "Choose a file in a folder that exists."
@@ -71,12 +104,30 @@ def check_writable(path: Path) -> None:
 def write(path: Path, report: str | bytes) -> None:
     """Write a report, a text as UTF-8."""
     try:
-        path.write_bytes(report.encode() if isinstance(report, str) else report)
+        put(path, report.encode() if isinstance(report, str) else report)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise BadSettings(
             f"Cannot write the report to {harmless(str(path), 300)}: {reason}", "Choose another file."
         ) from error
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file that a person may have named in the folder of a hostile job. Raises OSError.
+
+    A link there may lead to a file of the user's own, and a pipe that nobody reads would keep us waiting for ever.
+    """
+    follows = 0 if _is_system_s(path) else os.O_NOFOLLOW
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | follows
+    with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
+        os.set_blocking(file.fileno(), True)  # a reader that is slow is waited for
+        file.write(content)
+
+
+def _is_system_s(path: Path) -> bool:
+    """Whether it is a name of the system's, like /dev/stdout or the /dev/fd/63 of a shell: links, and meant so."""
+    folder = Path(os.path.realpath(path.parent))
+    return folder == Path("/dev") or folder.is_relative_to("/proc")  # anybody may write to /dev/shm
 
 
 @contextmanager

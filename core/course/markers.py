@@ -128,7 +128,7 @@ def measures() -> tuple[Measure, ...]:
 
 @cache
 def _rules() -> tuple[tuple[Dialect, ...], tuple[Measure, ...]]:
-    rules = tomllib.loads(package_files("core.rules").joinpath("iterations.toml").read_text())
+    rules = tomllib.loads(package_files("core.rules").joinpath("iterations.toml").read_text("utf-8"))
     return (
         tuple(
             Dialect(

@@ -93,7 +93,7 @@ def stage_of_path(text: str) -> Stage | None:
 
 @cache
 def _rules() -> _Rules:
-    rules = tomllib.loads(package_files("core.rules").joinpath("stages.toml").read_text())
+    rules = tomllib.loads(package_files("core.rules").joinpath("stages.toml").read_text("utf-8"))
     openers = tuple(
         (Stage(stage), worded(patterns))
         for pack in rules["pack"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from core.errors import UnreadableLog
 from core.history.repeats import Incident
-from sources.named_files import read_given
+from sources.named_files import read_given, why_unreadable
 from sources.reports import kubernetes, slurm
 from sources.reports.report import NodeReport, incidents_of
 from sources.tables import incidents_in
@@ -60,4 +60,5 @@ def _text(path: str) -> str:
     try:
         return read_given(Path(path), MOST_BYTES).decode("utf-8-sig", "replace")
     except OSError as error:
-        raise UnreadableLog(f"{path} cannot be read: {error}.", f"{_HINT}, or a CSV with a header.") from error
+        reason = why_unreadable(error)
+        raise UnreadableLog(f"{path} cannot be read: {reason}.", f"{_HINT}, or a CSV with a header.") from error

@@ -111,7 +111,7 @@ def test_a_mistake_is_told_by_file_and_line_and_nothing_is_taken(run: Run, mine:
     code, out, err = run("import", str(mine), str(broken), "absent.toml", "bytes.toml")
     assert (code, out) == (2, "")
     assert f"error: {broken}:4: category: " in err
-    assert "error: absent.toml: No such file or directory" in err
+    assert "error: absent.toml: no such file or directory" in err
     assert "error: bytes.toml: it is not UTF-8 text" in err
     assert run("list", "--no-seeds")[1] == "No pattern.\n"
 

@@ -224,6 +224,37 @@ def test_a_file_that_is_something_else_is_told(own: Path, content: bytes, says: 
         load_settings()
 
 
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("FIRSTFAULT_RUNS=2\nFIRSTFAULT_JOBS: /data\n", 2),
+        ('FIRSTFAULT_RUNS=2\n\n\nFIRSTFAULT_MODEL_URL="http://own/v1\n', 4),
+        ("FIRSTFAULT_APPROVERS\n", 1),
+        ("\0" * 512, 1),
+        ("FIRSTFAULT_MODEL_KEY='x\\'\n" * 1000, 1),
+    ],
+)
+def test_a_line_that_sets_nothing_is_told(own: Path, content: str, line: int, caplog: pytest.LogCaptureFixture) -> None:
+    """What was left out without a word may be the address that a key is for; its text is not told."""
+    own.write_text(content)
+    with pytest.raises(BadSettings, match=f"line {line} sets nothing") as refused:
+        load_settings()
+    assert str(own) in refused.value.message
+    assert "http" not in refused.value.message
+    assert not caplog.records
+
+
+def test_lines_in_every_usual_form_are_read(own: Path) -> None:
+    """A mark of Windows at the start, its ends of lines, export, comments, quotes, and values over several lines."""
+    own.write_bytes(
+        b"\xef\xbb\xbfFIRSTFAULT_JOBS=/data\r\n# a comment\r\n\r\nexport FIRSTFAULT_RUNS = 3 # three\r\n"
+        b"FIRSTFAULT_STATE='/a b'\r\nFIRSTFAULT_MODEL=\r\nFIRSTFAULT_APPROVERS=\"U1,\nU2\"\r\n"
+    )
+    settings = load_settings()
+    assert (settings.jobs, settings.runs, str(settings.state)) == ("/data", 3, "/a b")
+    assert settings.approvers == "U1,\nU2"
+
+
 def test_settings_do_not_change() -> None:
     """One frozen object."""
     with pytest.raises(ValidationError):

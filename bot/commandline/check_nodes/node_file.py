@@ -6,7 +6,7 @@ from pathlib import Path
 from bot.commandline.check_nodes.run import Node
 from bot.text.harmless import harmless
 from core.errors import BadSettings
-from sources.named_files import read_given
+from sources.named_files import read_given, why_unreadable
 
 _MOST = 253  # characters of a name in the domain name system (RFC 1035)
 _HINT = "A node a line, perhaps with its address, or with one a fabric: node-1 ethernet=10.0.0.1 ib=10.1.0.1."
@@ -17,7 +17,7 @@ def nodes_in(path: Path) -> tuple[Node, ...]:
     try:
         lines = read_given(path).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSettings(f"{path} cannot be read: {error}.", _HINT) from error
+        raise BadSettings(f"{path} cannot be read: {why_unreadable(error)}.", _HINT) from error
     nodes = tuple(dict.fromkeys(_node(words) for line in lines if (words := line.partition("#")[0].split())))
     if not nodes or any(word.startswith("-") for node in nodes for word in _words(node)):
         raise BadSettings(f"{path} names no nodes, or one that begins with a minus.", _HINT)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bot.commandline.library.terminal import changes, hits, numbers, page, table
-from bot.commandline.output import as_json, say
+from bot.commandline.output import as_json, put, say
 from bot.fetch.jobs import Request
 from bot.investigate import investigate
 from bot.library.session import open_fault_library
@@ -26,7 +26,7 @@ from faultlib.near_duplicates import nearly
 from faultlib.pattern import Entry, Origin, Pattern, Status
 from faultlib.pattern_text import MAX_BYTES, BadPattern, read_entry, write_entry, write_pattern
 from faultlib.question_search import find
-from sources.named_files import read_given
+from sources.named_files import read_given, why_unreadable
 
 DONE, NOTHING = 0, 1  # exit codes, as docs/reference/command-line.md has them
 
@@ -106,7 +106,7 @@ def export(folder: Path, *, seeds: bool) -> int:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for entry in entries:
-            (folder / f"{entry.id}.toml").write_text(write_entry(entry), encoding="utf-8", newline="\n")
+            put(folder / f"{entry.id}.toml", write_entry(entry).encode())
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise BadSettings(
@@ -224,8 +224,7 @@ def _read(paths: Sequence[Path]) -> list[Entry]:
         except BadPattern as trouble:
             mistakes.append(trouble)
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-            mistakes.append(BadPattern(f"{path}: {reason}", "Name a .toml file or a folder of them."))
+            mistakes.append(BadPattern(f"{path}: {why_unreadable(error)}", "Name a .toml file or a folder of them."))
     if mistakes:
         raise BadPattern("\n".join(trouble.message for trouble in mistakes), mistakes[0].hint)
     return entries

@@ -11,7 +11,7 @@ from bot.text.harmless import harmless
 from core.errors import BadSettings
 from core.replay.plan import Plan, make_plan, third_phase
 from core.replay.replay_results import ReplayReading, ReplayVerdict, read
-from sources.named_files import read_given
+from sources.named_files import read_given, why_unreadable
 from sources.replays import read_results
 
 NAMED, INCONCLUSIVE = 0, 1  # exit codes, as docs/reference/command-line.md has them
@@ -115,5 +115,4 @@ def _text(path: Path, hint: str) -> str:
     except FileNotFoundError as error:
         raise BadSettings(f"There is no {path}.", hint) from error
     except (OSError, UnicodeDecodeError) as error:
-        reason = (error.strerror or "") if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise BadSettings(f"{path} cannot be read: {reason.lower()}.", hint) from error
+        raise BadSettings(f"{path} cannot be read: {why_unreadable(error)}.", hint) from error
