@@ -65,7 +65,7 @@ def test_what_takes_one_rank_far_longer_each_time_held_the_job_up() -> None:
     found = diagnose(checkpoints({2: 9.0}), [])
 
     assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-2"])
-    assert "took rank 2 on node-2 9 s each time, the others 0.1 s: 36 s of" in found.nodes[0].because
+    assert "took rank 2 on node-2 9.0 s each time, the others 0.10 s: 36 s of" in found.nodes[0].because
 
 
 @pytest.mark.parametrize("seconds", [{}, {2: 0.3}, {0: 9.0, 1: 9.0, 2: 9.0, 3: 9.0}])
@@ -79,7 +79,7 @@ def test_who_takes_far_longer_between_two_messages_held_the_job_up() -> None:
     found = diagnose(four_nodes(saves({}, {0: 0.1, 1: 0.1, 2: 9.0, 3: 0.1}), status=Status.COMPLETED), [])
 
     assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-2"])
-    assert "took rank 2 on node-2 9 s each time, the others 0.1 s: 36 s of" in found.nodes[0].because
+    assert "took rank 2 on node-2 9.0 s each time, the others 0.10 s: 36 s of" in found.nodes[0].because
 
 
 def test_the_first_rank_may_do_more_than_the_others_all_along() -> None:

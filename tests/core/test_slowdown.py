@@ -271,5 +271,5 @@ def test_what_one_prints_for_all_tells_a_slowdown_without_a_clock() -> None:
     found = diagnose(printing(9.0), [])
 
     assert "The job was slow from iteration 21 on" in found.headline
-    assert "A step took 9.0 s from iteration 21 on, until the end; 5.0 s before." in found.iterations[0].because
+    assert "A step took 9.0 s from iteration 21 on, until the end, and 5.0 s before." in found.iterations[0].because
     assert "slow" not in diagnose(printing(5.0), []).headline
