@@ -84,8 +84,19 @@ class Findings:
 
     @property
     def roots(self) -> list[Candidate]:
-        """Direct traces, the most telling first."""
-        return [candidate for candidate in self.candidates if candidate.role is Role.ROOT]
+        """Direct traces, the most telling first.
+
+        That most ended without a word tells how they left a job that was slow, or that a node held up.
+        """
+        why = self.ending.slow is not None or any(item.score >= SUPPORTED for item in self.suspicions)
+        return [
+            candidate
+            for candidate in self.candidates
+            if candidate.role is Role.ROOT and not (why and self._left_together(candidate))
+        ]
+
+    def _left_together(self, candidate: Candidate) -> bool:
+        return candidate.fact.kind == Kind.SILENT_EXIT and len(candidate.nodes) > max(1, len(self.nodes) * MAJORITY)
 
     @property
     def nodes(self) -> Sequence[str]:

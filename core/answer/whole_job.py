@@ -34,6 +34,7 @@ PAIR = 2
 _GO_BACK = "Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients."
 # Kinds that most report and one node causes: all wait in vain for it, or get its nan with the next all-reduce
 _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE, Kind.NUMERICS})
+_NO_WORDS = _VICTIMS | {Kind.SILENT_EXIT}
 
 
 def without_numbers(findings: Findings) -> Verdict | None:
@@ -196,7 +197,7 @@ def of_all(findings: Findings) -> Verdict | None:
         return None
     nodes, unit = findings.nodes, findings.unit
     text = f"\u201c{short(root.quote)}\u201d"
-    grounds = {Ground.WORDS} if root.fact.known and root.fact.kind not in _VICTIMS else set()
+    grounds = {Ground.WORDS} if root.fact.known and root.fact.kind not in _NO_WORDS else set()
     grounds |= {Ground.SPREAD} if len(root.nodes) > len(nodes) * MAJORITY and len(root.nodes) > 1 else set()
     support = Support(
         root.score, frozenset(grounds), findings.voices, rivals((), findings.suspicions), completed=findings.completed

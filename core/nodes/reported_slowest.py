@@ -34,7 +34,9 @@ _RANK = re.compile(
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*\w")
 
 # nvidia-resiliency-ext, ptl_resiliency/straggler_det_callback.py: how fast a device is, of the fastest or of itself
-_SCORE = re.compile(r"\bRank=(?P<rank>\d{1,6}) Node=(?P<node>[\w.-]{1,63}) Score=(?P<score>\d\.\d{1,6})")
+# The name of a node is taken out of a line that begins with it (core.parsing.speakers)
+_SCORE = re.compile(r"\bRank=(?P<rank>\d{1,6})(?: Node=(?P<node>[\w.-]{1,63}))? Score=(?P<score>\d\.\d{1,6})")
+MIN_RATED = 3  # reports that rate it so; its detector has measured many steps for each
 SLOW_SCORE = 0.75  # its default threshold is .7; the fast ones are within a tenth of each other
 
 Place = tuple[str, int]  # how somebody is named, and at which place of those in the line
@@ -49,7 +51,7 @@ def reported_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> l
     slow = ending.slow or ending.drift
     if len(parsed.nodes) < MIN_RANKS or (slow is not None and slow.than_good_jobs):
         return []
-    if not ending.steady and (rated := _rated(parsed, slow.iteration if slow is not None else 0)) is not None:
+    if not ending.steady and (rated := _rated(parsed, slow.iteration if slow is not None else 0, home)) is not None:
         return [rated]
     # node: how many reports name it, one of them, since when, and the row of the first one since then
     named: dict[str, tuple[int, str, int, int]] = {}
@@ -91,30 +93,36 @@ def _onset(parsed: Parsed, event: int, home: Mapping[int, str]) -> int | None:
     return None
 
 
-def _rated(parsed: Parsed, onset: int) -> Sign | None:
-    """A sign for the one node that is rated below all others since the onset, 0 where nobody knows one."""
+def _rated(parsed: Parsed, onset: int, home: Mapping[int, str]) -> Sign | None:
+    """A sign for the one node whose ranks are rated below all others since the onset, 0 where nobody knows one."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if "Rank=" in template.sample]
     rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[-MAX_ROWS:]
     late = rows[parsed.iterations.of_row[rows].astype(np.int64) >= onset]
-    scores: dict[str, list[float]] = defaultdict(list)
+    scores: dict[tuple[str, int], list[float]] = defaultdict(list)
     told: dict[str, int] = {}
     for row, text in each_row(parsed.files, table, late):
         if (found := _SCORE.search(text)) is not None:
-            scores[found["node"]].append(float(found["score"]))
-            told.setdefault(found["node"], row)
-    middle = {node: float(np.median(own)) for node, own in scores.items()}
-    slow = sorted(node for node, score in middle.items() if score < SLOW_SCORE and len(scores[node]) >= MIN_SINCE)
-    if len(slow) != 1 or len(middle) < MIN_RANKS or slow[0] not in parsed.nodes:
+            node = found["node"] or home.get(int(found["rank"]), "")
+            scores[node, int(found["rank"])].append(float(found["score"]))
+            if float(found["score"]) < SLOW_SCORE:
+                told.setdefault(node, row)
+    middle = {rank: float(np.median(own)) for rank, own in scores.items()}
+    slow = sorted(rank for rank, score in middle.items() if score < SLOW_SCORE and len(scores[rank]) >= MIN_RATED)
+    rated = {node for node, _ in middle}
+    if len({node for node, _ in slow}) != 1 or len(rated) < MIN_RANKS or slow[0][0] not in parsed.nodes:
         return None
-    (node,) = slow
-    rest = min(score for other, score in middle.items() if other != node)
+    node, ranks = slow[0][0], tuple(rank for _, rank in slow)
+    worst = max(middle[rank] for rank in slow)
+    rest = min(score for rank, score in middle.items() if rank not in slow)
     since = f" since iteration {onset}" if onset else ""
-    because = f"{node} is rated {middle[node]:.2f}{since}, all others {rest:.2f} or more."
+    because = f"{table.called(ranks, node)} is rated {worst:.2f}{since}, all others {rest:.2f} or more."
     check = f"Compare {node} with a healthy node: clocks and throttling, temperature, load of others."
     says = "its devices are rated slower than all others"
     shows = (told[node],)
-    return Sign(node, "own part", NAMED, because, says=says, check=check, iteration=onset or None, rows=shows)
+    return Sign(
+        node, "own part", NAMED, because, says=says, check=check, ranks=ranks, iteration=onset or None, rows=shows
+    )
 
 
 def _reports(parsed: Parsed) -> list[int]:

@@ -35,7 +35,7 @@ APART = 0.5  # of how far the odd ones are from the middle; the others are neare
 WAITS = re.compile(
     r"^(?!.*(?:input|data|load|loader|read|fetch|batch|\bio)[-_ ]?wait)"
     r"(?!.*wait(?:ing)?[-_ ](?:for[-_ ])?(?:data|input|batch))"
-    r".*(?:send|recv|receive|wait|comm|reduce|gather|scatter|all.?to.?all|broadcast|barrier|sync)",
+    r".*(?:send|recv|receive|wait|idle|blocked|bubble|comm|reduce|gather|scatter|all.?to.?all|broadcast|barrier|sync)",
     re.IGNORECASE,
 )
 

@@ -30,7 +30,7 @@ from core.nodes.collectives import collective_signs
 from core.nodes.contrast import contrast_signs
 from core.nodes.counted_waits import counted_wait_signs
 from core.nodes.device_tables import device_signs
-from core.nodes.durations import duration_signs
+from core.nodes.durations import duration_signs, told_alone_signs
 from core.nodes.exits import exit_signs
 from core.nodes.last_round import last_round_signs
 from core.nodes.leaks import leak_signs
@@ -183,6 +183,7 @@ def _of_pace(
         *straggler_signs(parsed, ending, home),
         *reported_signs(parsed, ending, home),
         *duration_signs(parsed, durations, home),
+        *told_alone_signs(parsed, ending, durations, home),
         *device_signs(parsed, ending),
     )
 

@@ -1,7 +1,7 @@
 """What stands for the nodes of a job in its event table: machines by name, else ranks, where nobody names a machine."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.events.build import with_homes, with_ranks_as_nodes
@@ -80,16 +80,30 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
 
 
 def _with_ranks_of_nodes(table: EventTable, manifest: Manifest) -> EventTable:
-    """The table with the rank of each process that tells which of its machine it is: workerlog.1 of the second one."""
-    if table.ranks or not manifest.node_ranks:
-        return table
+    """The table with the rank of each process that tells which of its machine it is: workerlog.1 of the second one.
+
+    Also where its file has a number that looks like a rank (r04n2.1.txt), but all machines count from 0.
+    """
     ranks = {node: sorted(own) for node, own in manifest.node_ranks.items()}
+    are_local = _count_locally(table, ranks)
+    if not ranks or (table.ranks and not are_local):
+        return table
 
     def rank_of(origin: Origin) -> int | None:
-        own, local = ranks.get(origin.node or "", []), origin.local_rank
+        own, local = ranks.get(origin.node or "", []), origin.rank if are_local else origin.local_rank
         return own[local] if local is not None and local < len(own) else origin.rank
 
     return replace(table, origins=tuple(replace(origin, rank=rank_of(origin)) for origin in table.origins))
+
+
+def _count_locally(table: EventTable, ranks: Mapping[str, Sequence[int]]) -> bool:
+    """Whether what was taken for ranks counts the processes of each machine from 0, as job.json tells their ranks."""
+    told: dict[str, set[int]] = {}
+    for origin in table.origins:
+        if origin.node is not None and origin.node in ranks and origin.rank is not None:
+            told.setdefault(origin.node, set()).add(origin.rank)
+    local = all(own <= set(range(len(ranks[node]))) for node, own in told.items())
+    return local and sum(own.isdisjoint(ranks[node]) for node, own in told.items()) >= max(1, len(told) - 1)
 
 
 def _with_files_alike(table: EventTable, manifest: Manifest) -> tuple[EventTable, Manifest]:

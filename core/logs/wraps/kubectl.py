@@ -15,6 +15,7 @@ _STAMP = re.compile(RFC3339 + rb"(?: |$)")
 # Go writes nanoseconds, without their trailing zeros: one stamp in a hundred thousand has less than five digits. No
 # program that trains writes more than six.
 _NANOSECONDS = re.compile(rb"[^ ]{19}\.[0-9]{7,9}(?:Z|[+-])")
+_BEFORE_JSON = re.compile(RFC3339 + rb' \{"')
 
 
 def peel_prefix(line: bytes) -> Peeled | None:
@@ -51,7 +52,7 @@ _STAMPED = Wrap("kubectl --timestamps", peel_stamp, is_torn=any_text, cut=_cut_s
 
 
 def fit_stamp(lines: Sequence[bytes]) -> Wrap | None:
-    """Stamps before most lines, and most of them with nanoseconds: no program's own clock."""
+    """Stamps before most lines, and most of them with nanoseconds, or before JSON objects: no program's own clock."""
     tried = evenly(lines)
-    fine = sum(_NANOSECONDS.match(line) is not None for line in tried)
+    fine = sum(_NANOSECONDS.match(line) is not None or _BEFORE_JSON.match(line) is not None for line in tried)
     return _STAMPED if fine * 2 > len(tried) and share(lines, _STAMPED) >= 0.5 else None
