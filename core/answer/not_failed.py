@@ -162,10 +162,11 @@ def stopped_unsaid(findings: Findings) -> Verdict | None:
     after = troubled and cancelled and ending.stopped_first
     if ending.allowed is None and ending.slow is None and not findings.dumped and (after or not troubled):
         return _stopped_at_an_unknown_pace(findings, told_nodes)
+    hung = ending.hung or ending.slow is not None or ending.flagging
+    if not troubled and not hung and (ending.vague or ending.undated):
+        return _stopped_at_an_unknown_pace(findings, told_nodes)
     if not ending.steady:
         return None
-    if ending.undated and not troubled:
-        return _stopped_at_an_unknown_pace(findings, told_nodes)
     outside = _outside(findings)
     sure = cancelled and ending.at_pace and not (ending.pausing or troubled or outside)
     grounds = {Ground.PROGRESS} | ({Ground.STATUS} if sure else set())
@@ -243,4 +244,5 @@ def _unknown(findings: Findings) -> str:
 
 
 def _steady(ending: Ending) -> str:
-    return f"It made progress at its pace until {duration(ending.quiet)} before the end."
+    until = f"It made progress at its pace until {duration(ending.quiet)} before the end"
+    return f"{until}, but for a pause of {duration(ending.paused)}." if ending.paused else f"{until}."

@@ -3,6 +3,7 @@
 A lock that nobody gives back, a service that never answers, acks that never come; in whatever words.
 """
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,6 +16,8 @@ from core.judge.late_lines import is_message, last_marks
 from core.judge.repeats import LAST, MAX_FILES
 from core.shares import MAJORITY
 
+# How a launcher tells that its processes ended, by whatever program
+_EXITED = re.compile(r"\bexit(?:ed|ing)?\b.{0,24}\b(?:code|status|signal)\b|\bTerminated\b|\bKilled\b", re.IGNORECASE)
 _WAITS = "said again and again while the job stood still"
 
 
@@ -30,7 +33,7 @@ def find_repeated(findings: Findings) -> SlowWork | None:
     shown = [
         shown_event(parsed.table, event, rows, _WAITS)
         for event, rows in (_since(findings) if counts else _most_of_the_end(parsed.table))
-        if is_message(parsed, event)
+        if is_message(parsed, event) and not _EXITED.search(parsed.table.templates[event].sample)
     ]
     if not shown:
         return None

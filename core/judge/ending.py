@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.course.job_clock import end_by_logs
-from core.course.level_shift import DRIFT
+from core.course.level_shift import DRIFT, MIN_RATIO
 from core.course.pace import SECOND, Course, Pace
 from core.course.patience import END_STEPS, patience, patience_in_pause
 from core.course.stages import STAGES
@@ -20,6 +20,7 @@ from core.judge.bar_clock import ending_by_bar
 from core.judge.candidates import Candidate
 from core.judge.repeats import find_repeats
 from core.judge.slowdown import (
+    SHARE,
     Slowdown,
     clocked_slowdown,
     drawn_slowdown,
@@ -63,6 +64,7 @@ class Ending:
     is that of a bar, of which nobody knows when it began, and by that it may have hung. usual: seconds that would be a
     hang if no pause were known that the job, or a good one, came through; None where no pace is known. undated: neither
     a clock nor job.json tells when the order to stop came, which may have been long after the last line above it.
+    paused: seconds of the longest pause that the job came through, where that was a good part of its time; else 0.
     repeats: what it said again and again in the end, where no clock tells for how long.
     """
 
@@ -80,6 +82,7 @@ class Ending:
     vague: bool = False
     usual: float | None = None
     undated: bool = False
+    paused: float = 0.0
     repeats: str = ""
 
     def explained_by(self, channels: Collection[str], dumped: int = 0) -> "Ending":
@@ -117,7 +120,7 @@ class Ending:
     def at_pace(self) -> bool:
         """Whether nothing at all speaks against steady progress: no pause that only another one excuses, no drift."""
         is_usual = self.usual is None or self.quiet <= self.usual
-        return self.steady and is_usual and self.drift is None and not self.undated
+        return self.steady and is_usual and self.drift is None and not (self.undated or self.paused)
 
 
 def find_ending(parsed: Parsed, candidates: Sequence[Candidate], spans: Sequence[Span] = ()) -> Ending:
@@ -162,8 +165,16 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate], spans: Sequence
         vague=vague,
         usual=usual,
         undated=(undated and not _ends_by_manifest(parsed)) or _is_cut_off(parsed, order, failure),
+        paused=_paused(course, pace, good),
         flagging=float(np.mean(course.waits[-LAST_STEPS:])) > FLAGGING * pace.progress and stage not in _PAUSES,
     )
+
+
+def _paused(course: Course, pace: Pace, good: Pace | None) -> float:
+    """Seconds of the longest pause, if no good job had one as long and it was a good part of the time; else 0."""
+    longest, whole = float(course.pauses.max()), float(course.times[-1] - course.times[0]) / SECOND
+    usual = max(patience(pace.progress, pace.progress, 0.0, steps=END_STEPS), good.longest * MIN_RATIO if good else 0.0)
+    return longest if longest > max(usual, SHARE * whole) else 0.0
 
 
 def _without_pace(

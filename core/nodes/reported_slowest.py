@@ -116,7 +116,8 @@ def _rated(parsed: Parsed, onset: int, home: Mapping[int, str]) -> Sign | None:
     worst = max(middle[rank] for rank in slow)
     rest = min(score for rank, score in middle.items() if rank not in slow)
     since = f" since iteration {onset}" if onset else ""
-    because = f"{table.called(ranks, node)} is rated {worst:.2f}{since}, all others {rest:.2f} or more."
+    rated_as = "are rated" if len(ranks) > 1 else "is rated"
+    because = f"{table.called(ranks, node)} {rated_as} {worst:.2f}{since}, all others {rest:.2f} or more."
     check = f"Compare {node} with a healthy node: clocks and throttling, temperature, load of others."
     says = "its devices are rated slower than all others"
     shows = (told[node],)
