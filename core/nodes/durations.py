@@ -58,7 +58,7 @@ def told_alone_signs(
         first = min((number for numbers in told.iterations.values() for number in numbers), default=-1)
         if len(nodes) != 1 or "" in nodes or len(values) < TIMES or first < slow.iteration - 1:
             continue
-        if not lost * MAJORITY <= sum(values):
+        if not lost * MAJORITY <= sum(values) <= lost / MAJORITY:  # what takes far more than was lost runs beside it
             continue
         (node,) = nodes
         because = (

@@ -258,3 +258,16 @@ def test_a_rank_tells_its_machine_by_any_name(line: str, name: str) -> None:
 
     origins = parse(job(said)).table.origins
     assert sorted((origin.rank, origin.node) for origin in origins) == list(enumerate(hosts))
+
+
+@pytest.mark.parametrize(("first", "expected"), [(0, {0, 1, 2, 3}), (4, {4, 5, 6, 7})], ids=["from 0", "from 4"])
+def test_files_that_count_the_processes_of_each_machine_are_of_the_ranks_that_job_json_tells(
+    first: int, expected: set[int]
+) -> None:
+    """r04n2.1.txt is the second process of its machine, and no second log of rank 1."""
+    nodes = {"r03n1": (first, first + 1), "r04n2": (first + 2, first + 3)}
+    files = {f"out/{node}.{n}.txt": lines(*steps(5)) for node in nodes for n in range(2)}
+    table = parse(job(files, nodes=tuple(nodes), node_ranks=nodes)).table
+
+    assert set(table.ranks) == expected
+    assert {origin.rank for origin in table.origins if origin.node == "r04n2"} == set(nodes["r04n2"])

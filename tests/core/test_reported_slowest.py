@@ -4,7 +4,7 @@ import pytest
 
 from core.diagnose import diagnose
 from core.job import Job, Status
-from tests.support.jobs import at, four_nodes
+from tests.support.jobs import at, four_nodes, job, lines
 
 FORMS = {
     "a script": "[perf] step {step}: compute median 1.33s, slowest rank {rank} (node-{rank}) {time:.3f}s",
@@ -77,3 +77,25 @@ def test_who_is_named_in_every_report_from_some_time_on_is_the_suspect_where_no_
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert found.iterations[0].iteration == 19
+
+
+def test_one_of_many_ranks_that_is_rated_below_all_others_is_the_suspect_though_all_ended_without_a_word() -> None:
+    """The detector ends the job; srun tells of each node that its tasks ended with an error."""
+    clock, said = 0.0, []
+    for n in range(1, 65):
+        clock += 1.0 if n <= 32 else 2.2
+        said.append(at(clock, f"step {n} loss 2.5"))
+        if n % 8 == 0:
+            scores = [1.0, 0.98, 0.97, 0.99, 0.57 if n > 32 else 0.98, 0.98, 0.99, 0.97]
+            said += [
+                at(clock, f"  Rank={rank} Node=node-{rank // 2} Score={score:.2f}") for rank, score in enumerate(scores)
+            ]
+    nodes = {f"node-{n}": (2 * n, 2 * n + 1) for n in range(4)}
+    ended = [
+        f"srun: error: {node}: tasks {ranks[0]}-{ranks[1]}: Exited with exit code 1" for node, ranks in nodes.items()
+    ]
+    files = {f"node-{rank // 2}/rank_{rank}.log": lines("ready", *(said if rank == 0 else ())) for rank in range(8)}
+    found = diagnose(job({**files, "slurm.out": lines(*ended)}, nodes=tuple(nodes), node_ranks=nodes), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert found.nodes[0].because.startswith("Rank 4 on node-2 is rated 0.57 since iteration 33")

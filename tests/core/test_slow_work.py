@@ -106,3 +106,21 @@ def test_what_no_good_job_said_at_the_start_is_told_of_a_job_that_was_slower_all
 def test_what_is_known_to_be_harmless_is_no_reason_to_be_slow() -> None:
     """PyTorch guesses the device in most jobs that do not name it."""
     assert not any("no good job did" in sentence for sentence in slower_than_good(BARRIER).why)
+
+
+def test_work_that_one_node_alone_tells_of_and_that_took_what_the_steps_lost_makes_it_the_suspect() -> None:
+    """A program that watches its garbage collector says so where there is something to say."""
+    logs: dict[int, list[str]] = {n: [] for n in range(4)}
+    clock = 0.0
+    for step in range(1, 141):
+        clock += 1.0 if step < SLOW_FROM else 5.0
+        for n in range(4):
+            logs[n].append(at(clock, f"step {step} loss 2.5"))
+        if step >= SLOW_FROM:
+            logs[2].append(
+                at(clock + 0.5, f"gcwatch: gen2 collection took {3.5 + step % 3 / 10:.1f} s, {step} objects")
+            )
+    found = diagnose(four_nodes(logs, status=Status.CANCELLED), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "alone said since then" in found.nodes[0].because
