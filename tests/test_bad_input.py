@@ -357,8 +357,8 @@ def test_one_node_and_one_rank_are_enough(jobs: Jobs) -> None:
 
     assert ended.code == 0
     assert FOUND in told(ended)
-    assert "spatial: One node and at most one rank: there is nobody to compare it with." in told(ended)
-    assert "temporal: No line of the logs counts iterations." in told(ended)
+    assert "One node and at most one rank: there is nobody to compare it with." in told(ended)
+    assert "No line of the logs counts iterations." in told(ended)
 
 
 def test_a_job_that_succeeded_did_not_fail(jobs: Jobs) -> None:

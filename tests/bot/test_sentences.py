@@ -46,7 +46,7 @@ def faults_of(diagnosis: Diagnosis) -> list[str]:
         wrong += [f"power of ten: {text}"] if _POWER.search(words) else []
         wrong += [f"word twice: {text}"] if _TWICE.search(words) else []
         wrong += [f"row of a table: {text}"] if _ROW.search(text) else []
-        wrong += [f"no end: {text}"] if text and text[-1] not in ".?!:" else []
+        wrong += [f"no end: {text}"] if text and text.rstrip(")")[-1] not in ".?!:" else []
         for name in names:
             spelled = re.findall(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", words, re.IGNORECASE)
             wrong += [f"name in another case: {text}" for other in spelled if other != name]
@@ -92,6 +92,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 def test_the_example_jobs_are_told_in_sentences(settings: Settings) -> None:
+    """What a newcomer reads first has no fault that code can see."""
     assert check(ROOT / "examples", settings) == {}
 
 
@@ -118,6 +119,7 @@ def test_labelled_jobs_are_told_in_sentences(archive: str, settings: Settings, t
     ],
 )
 def test_a_sentence_begins_with_a_capital_unless_a_name_does(text: str, told: str) -> None:
+    """Names of machines and columns are written as they are."""
     assert sentence(text, {"bohr"}) == told
 
 
@@ -125,4 +127,5 @@ def test_a_sentence_begins_with_a_capital_unless_a_name_does(text: str, told: st
     ("number", "told"), [(2150.0, "2,150"), (999.7, "1,000"), (60.0, "60"), (0.0294, "0.0294"), (18.94, "18.9")]
 )
 def test_a_number_is_written_as_a_person_does(number: float, told: str) -> None:
+    """Three digits, and no powers of ten."""
     assert figure(number) == told

@@ -23,7 +23,7 @@ FAULT = (
 )
 
 
-FOUND = "storage failed"
+FOUND = "Storage failed"
 
 
 MEGABYTE = 1 << 20

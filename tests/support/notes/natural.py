@@ -53,7 +53,7 @@ NATURAL = (
     _note("f02", "Why tr-02 went quiet is not in the logs.", [step("N1.ended")],
           ["The logs do not tell why", "tr-02", "12 s before the last line of the others"], cause="N1.cause"),
     _note("f02", "No progress for 11 s, which is a hang at this pace; last finished step is 31 of 60.",
-          [step("D1.why1"), step("I1.at")], ["no progress for 11 s", "8.0 s are no hang", "Iteration 31", "of 60 planned"],
+          [step("D1.why1"), step("I1.at")], ["no progress for 11 s", "up to 8.0 s are usual", "Iteration 31", "of 60 planned"],
           cause="N1.cause"),
     _note("f03", "Weak hint only: rank 3 on gpu018 is the one that did not stop; 7 of 8 did.", [step("N1.why")],
           ["A hint, no more", "Rank 3 on gpu018", "7 of 8 ranks stopped"], cause="N1.cause"),
