@@ -34,6 +34,8 @@ _HOSTLIKE = re.compile(
     r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
 )  # n042, gpu-a100-7.cluster, 10.0.0.7
 
+FAR_MORE = 3  # times as many as blame any other: of three peers each, one alone is named by all
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -186,7 +188,7 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
     if group in ("", "device"):
         return None
     if candidate.role is not Role.ROOT:
-        return names.node(value)
+        return names.node(value) or (None if is_address(value) else names.unheard(value))
     return (
         names.node(value)
         or names.unheard(value)
@@ -217,12 +219,20 @@ def _reported(text: str, names: Names) -> str | None:
 
 
 def sinks(edges: Sequence[Edge]) -> dict[str, int]:
-    """Nodes that are blamed and blame nobody, with how many blame them."""
+    """Nodes that are blamed and blame nobody, with how many blame them.
+
+    Where each of them blames another: the one that far more blame than any other, for it lost its peers as well.
+    """
     blamed: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
         blamed[edge.blamed].add(edge.reporter)
     reporters = {edge.reporter for edge in edges}
-    return {node: len(by) for node, by in sorted(blamed.items()) if node not in reporters}
+    found = {node: len(by) for node, by in sorted(blamed.items()) if node not in reporters}
+    if found or not blamed:
+        return found
+    first, *others = sorted(blamed, key=lambda node: (-len(blamed[node]), node))
+    most, next_most = len(blamed[first]), max((len(blamed[node]) for node in others), default=0)
+    return {first: most} if most >= FAR_MORE * max(next_most, 1) else {}
 
 
 def end_of_chains(edges: Sequence[Edge]) -> dict[str, int]:

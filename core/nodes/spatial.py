@@ -120,7 +120,8 @@ def named_signs(
         certain = max(candidates[edge.event].fact.strength for edge in peers if edge.blamed == node)
         weight = max(weight, certain) if certain >= SILENT else weight  # a barrier that asks each rank, and names who
         text = f"{count} other node{'s' * (count != 1)} {_of_peer(peers, candidates, node)}"
-        signs.append(Sign(node, "peers", weight, f"{text} {node}, which names none itself."))
+        itself = "which lost others, too" if node in {edge.reporter for edge in peers} else "which names none itself"
+        signs.append(Sign(node, "peers", weight, f"{text} {node}, {itself}."))
     return signs
 
 
