@@ -219,20 +219,26 @@ def _reported(text: str, names: Names) -> str | None:
 
 
 def sinks(edges: Sequence[Edge]) -> dict[str, int]:
-    """Nodes that are blamed and blame nobody, with how many blame them.
+    """Nodes that are blamed and blame nobody, with how many blame them."""
+    blamed = _by_blamed(edges)
+    reporters = {edge.reporter for edge in edges}
+    return {node: len(by) for node, by in sorted(blamed.items()) if node not in reporters}
 
-    Where each of them blames another: the one that far more blame than any other, for it lost its peers as well.
-    """
+
+def most_blamed(edges: Sequence[Edge]) -> dict[str, int]:
+    """The node that far more blame than any other, though it blames one itself: it lost its peers with its link."""
+    ordered = sorted(((len(by), node) for node, by in _by_blamed(edges).items()), key=lambda item: (-item[0], item[1]))
+    most, first = ordered[0] if ordered else (0, "")
+    rest = ordered[1][0] if len(ordered) > 1 else 0
+    return {first: most} if most >= FAR_MORE * max(rest, 1) else {}
+
+
+def _by_blamed(edges: Sequence[Edge]) -> Mapping[str, set[str]]:
+    """Who blames each node that is blamed."""
     blamed: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
         blamed[edge.blamed].add(edge.reporter)
-    reporters = {edge.reporter for edge in edges}
-    found = {node: len(by) for node, by in sorted(blamed.items()) if node not in reporters}
-    if found or not blamed:
-        return found
-    first, *others = sorted(blamed, key=lambda node: (-len(blamed[node]), node))
-    most, next_most = len(blamed[first]), max((len(blamed[node]) for node in others), default=0)
-    return {first: most} if most >= FAR_MORE * max(next_most, 1) else {}
+    return blamed
 
 
 def end_of_chains(edges: Sequence[Edge]) -> dict[str, int]:

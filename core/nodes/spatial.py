@@ -22,7 +22,7 @@ from core.judge.rank_rows import last_words
 from core.live.findings import duration
 from core.model import Role
 from core.naming import called
-from core.nodes.blame import Edge, end_of_chains, sinks
+from core.nodes.blame import Edge, end_of_chains, most_blamed, sinks
 from core.nodes.sign import Sign, short
 from core.shares import MAJORITY
 
@@ -107,7 +107,7 @@ def named_signs(
     waiting = {node for item in candidates.values() if item.fact.kind in _NEVER_MET for node in item.nodes}
     timed_out = {node for item in candidates.values() if item.fact.kind == Kind.PEER_SILENT for node in item.nodes}
     gave_up = timed_out if len(timed_out) > len(nodes) * MAJORITY else set()
-    counts = sinks(peers)
+    counts = sinks(peers) or most_blamed(peers)
     waits = [edge for edge in peers if candidates[edge.event].fact.kind == Kind.LAST_WORDS]
     counts |= {node: max(count, counts.get(node, 0)) for node, count in end_of_chains(waits).items() if node in counts}
     for node, count in counts.items():
