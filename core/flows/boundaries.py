@@ -62,7 +62,7 @@ def find_boundaries(bursts: Transfers) -> Boundaries | None:
     """The ends of steps among the bursts of a group; None where there are too few."""
     if len(bursts) <= FEWEST:
         return None
-    silence = _silences(bursts)
+    silence = silences(bursts)
     middle = len(bursts) // 2
     stretch = slice(max(0, middle - STRETCH // 2), middle + STRETCH // 2)
     first = None
@@ -124,7 +124,7 @@ def _by_threes(path: NDArray[np.int64], silence: Floats) -> NDArray[np.int64]:
     return path[first::3] if grow.mean() >= TURNS else path
 
 
-def _silences(bursts: Transfers) -> Floats:
+def silences(bursts: Transfers) -> Floats:
     """Microseconds of silence behind each burst; the last one's is not known."""
     silence = np.append(bursts[1:, 0] - np.maximum.accumulate(bursts[:, 1])[:-1], 0).astype(float)
     behind: Floats = np.maximum(silence, 1.0)

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from core.flows.answer import FlowFinding, NamedGroup, Subject
-from core.flows.blame import Attribution, Localizer
+from core.flows.attribution import Attribution
+from core.flows.blame import Localizer
 from core.flows.connections import Connections
 from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence

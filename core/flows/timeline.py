@@ -12,6 +12,7 @@ import numpy as np
 
 from core.flows.acknowledgements import SOON_US, trains
 from core.flows.boundaries import CLEAR, find_boundaries
+from core.flows.buckets import joined
 from core.flows.connections import Connections
 from core.flows.departures import last_departure
 from core.flows.groups import Groups
@@ -68,6 +69,7 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
         boundaries = find_boundaries(bursts)
         if boundaries is not None and boundaries.equal >= CLEAR:
             boundaries = behind_scatter(bursts, boundaries) if len(group.nics) == 2 else boundaries
+            boundaries = joined(connections, topology, job, bursts, boundaries)
             following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
             found.append(_arrived(connections, lanes, bursts[boundaries.last, 1], following[boundaries.last]))
     if not found:
