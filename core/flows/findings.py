@@ -205,6 +205,8 @@ def _hang(
             first = f"{who} fell silent first, {_ms(silence.before)} before the next one"
         if silence.called:
             first += f", and none of the {silence.called} that exchange data with it had an answer from it"
+        if silence.unanswered:
+            first = f"{who} acknowledged none of the last {silence.unanswered} records of data that were sent to it"
     seconds, last = (silence.end - silence.start) / 1e6, len(timeline) - 1
     return FlowFinding(
         "hang", subject, (last, last), int(timeline.end[last]), silence.end,
