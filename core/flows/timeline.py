@@ -27,6 +27,10 @@ LEAST = 8  # steps: the 100 first records of a job have six bursts that are alik
 RECORDS = 9  # lengths of a record that a step has at least (flows.md: 1/9 carries the timeline, 1/4 does not)
 # The same of records that silence alone ends: each is one transfer; those of a ring of 13 lasted a quarter of a step
 TRANSFERS = 2
+# Or times as long as a usual record, that the silence between two steps is: a record keeps its own first and last time,
+# so where a time-out cuts within bursts alone, it hides no end of a step (made-up jobs: 6.5, and .04 where records of a
+# minute hold many steps; docs/LOG.md)
+QUIET = 2.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
     grain = find_grain(connections, job.heavy)
     if grain.sampled:
         return _none("the records are samples of single packets, which do not add up to the bytes of a step")
-    found = []
+    found, quiet = [], []
     for group in groups.of("dp"):
         lanes = ending_lanes(connections, group)
         bursts = of_lanes(connections, lanes)
@@ -71,6 +75,7 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
             boundaries = behind_scatter(bursts, boundaries) if len(group.nics) == 2 else boundaries
             boundaries = joined(connections, topology, job, bursts, boundaries)
             following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
+            quiet.append(float(np.median((following - bursts[:, 1])[boundaries.last])))
             found.append(_arrived(connections, lanes, bursts[boundaries.last, 1], following[boundaries.last]))
     if not found:
         lasts = f"; its records last {grain.usual / 1e6:.2g} s"
@@ -81,7 +86,8 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
     if len(end) < LEAST:
         return _none(f"only {len(end)} bursts of equal bytes are seen, which may be the start of a job")
     period = float(np.median(np.diff(end)))
-    if period < (TRANSFERS if grain.silence else RECORDS) * grain.usual:
+    hidden = period < (TRANSFERS if grain.silence else RECORDS) * grain.usual
+    if hidden and min(quiet) < QUIET * grain.usual:
         return _none(f"records last {grain.usual / 1e6:.2g} s, a step would be {period / 1e6:.2g} s")
     first = _first(connections, job, end)
     end = last_departure(connections, topology, job, groups, end)
