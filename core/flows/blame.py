@@ -55,7 +55,11 @@ NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
 
 
 class Localizer:
-    """Who was slow in some steps of a job; its signs are read once."""
+    """Who was slow in some steps of a job; its signs are read once.
+
+    Args:
+        starts_only: of the records only when a burst began is to be trusted: they are too long for all else.
+    """
 
     def __init__(
         self,
@@ -65,7 +69,10 @@ class Localizer:
         groups: Groups,
         timeline: Timeline,
         named: Sequence[NamedGroup],
+        *,
+        starts_only: bool = False,
     ) -> None:
+        self.starts_only = starts_only
         self._connections, self._topology, self._job, self._timeline = connections, topology, job, timeline
         self._groups, self._named = groups, named
         self._homes = {nic: topology.server_of(connections.addresses[nic]) for nic in job.nics}
@@ -121,6 +128,8 @@ class Localizer:
             more: microseconds a step that have to be explained.
             own_share: of those, that a slow accelerator has to explain.
         """
+        if self.starts_only:
+            return None if self._groups.of("pp") else self._enters_late(inside, outside, more, own_share * more)
         found = self._switch(inside, outside)
         if found is not None:
             return found
@@ -136,7 +145,7 @@ class Localizer:
 
     def stall(self, step: Bools, least: float) -> Attribution | None:
         """Who did nothing for long in a step, by one silence that no other had; None where nobody is alone in it."""
-        if self._work is None:
+        if self.starts_only or self._work is None:
             return None
         says = "worked longer without a word"
         return self._nic("slow_compute", says, self._silences, (step, ~step), least, STALL_APART)
@@ -274,9 +283,7 @@ class Localizer:
                 stall = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
                 worker = min(filter(None, [worker, stall]), key=lambda found: found.other / found.rise, default=None)
             if worker is None and not self._groups.of("pp"):  # among stages a late entry may come of another one
-                late = late_entries(self._connections, self._groups, self._timeline)
-                clear = max(least, ENTRY_SHARE * more), ENTRY_APART
-                worker = self._nic("slow_compute", "began to send later than its group", late, when, *clear)
+                worker = self._enters_late(inside, outside, more, least)
             if worker is not None or inside.sum() == 1:
                 return worker
             return self._stage(inside, outside, more, least)  # of six stages each waits for the others' waiting
@@ -284,6 +291,11 @@ class Localizer:
         found = [stage]
         found += [self._nic("slow_compute", of, sign, when, least) for of, sign in self._late_data]
         return next(filter(None, found), None)
+
+    def _enters_late(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
+        late = late_entries(self._connections, self._groups, self._timeline)
+        clear = max(least, ENTRY_SHARE * more), ENTRY_APART
+        return self._nic("slow_compute", "began to send later than its group", late, (inside, outside), *clear)
 
     def _of_group(self, group: Attribution, when: tuple[Bools, Bools]) -> Attribution | None:
         """The one of a slow group that each single piece of work took longer: the others wait for it unprompted."""

@@ -41,12 +41,14 @@ class Timeline:
         start, end: microseconds since 1970; a step starts where the one before ends, the first with its first traffic.
         period: median length of a step in microseconds.
         why_not: why there are none, empty if there are.
+        quiet: microseconds without data that usually lie between two steps of a group, in that with the least.
     """
 
     start: Ints
     end: Ints
     period: float
     why_not: str = ""
+    quiet: float = 0.0
 
     def __len__(self) -> int:
         """The number of steps."""
@@ -92,7 +94,7 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
     first = _first(connections, job, end)
     end = last_departure(connections, topology, job, groups, end)
     start = np.append(first, end[:-1])
-    return Timeline(start, end, float(np.median(np.diff(end))))
+    return Timeline(start, end, float(np.median(np.diff(end))), quiet=min(quiet))
 
 
 def _none(why_not: str) -> Timeline:
