@@ -60,7 +60,7 @@ def find_findings(
     if localizer is not None and fine and vague and not any(finding.kind == "drift" for finding in found):
         hidden = _hidden(localizer, timeline, unpaused)
         found = [finding for finding in found if not (hidden and finding.kind == "slow_group")] + hidden
-    for slow in slow_steps(durations, stretch, stored > STORED):
+    for slow in slow_steps(timeline.paces, stretch, stored > STORED):
         # what is slower for long says more; how long the first step took is not known
         if slow.step and (stretch is None or durations[slow.step] > stretch.slow):
             step = _slow_step(localizer, timeline, durations, slow, stored)

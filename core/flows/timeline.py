@@ -31,6 +31,8 @@ TRANSFERS = 2
 # so where a time-out cuts within bursts alone, it hides no end of a step (made-up jobs: 6.5, and .04 where records of a
 # minute hold many steps; docs/LOG.md)
 QUIET = 2.0
+# Of the bytes of a usual step, with which a step is more than one: bytes sent again were up to .04 (docs/LOG.md)
+MORE = 1.1
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Timeline:
         start, end: microseconds since 1970; a step starts where the one before ends, the first with its first traffic.
         period: median length of a step in microseconds.
         why_not: why there are none, empty if there are.
+        sizes: (steps) data of each in that of a usual one; the least of its groups.
         quiet: microseconds without data that usually lie between two steps of a group, in that with the least.
     """
 
@@ -48,6 +51,7 @@ class Timeline:
     end: Ints
     period: float
     why_not: str = ""
+    sizes: Floats | None = None
     quiet: float = 0.0
 
     def __len__(self) -> int:
@@ -62,13 +66,20 @@ class Timeline:
             lengths[0] = lengths[1]
         return lengths
 
+    @property
+    def paces(self) -> Floats:
+        """The same of as many bytes as a usual step has: what holds more was not told apart, and is several."""
+        if self.sizes is None:
+            return self.durations
+        return self.durations / np.where(self.sizes > MORE, self.sizes, 1.0)
+
 
 def find_timeline(connections: Connections, topology: Topology, job: JobFlows, groups: Groups) -> Timeline:
     """The steps that the records of a job's groups show, or why they show none."""
     grain = find_grain(connections, job.heavy)
     if grain.sampled:
         return _none("the records are samples of single packets, which do not add up to the bytes of a step")
-    found, quiet = [], []
+    found, sizes, quiet = [], [], []
     for group in groups.of("dp"):
         lanes = ending_lanes(connections, group)
         bursts = of_lanes(connections, lanes)
@@ -77,6 +88,8 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
             boundaries = behind_scatter(bursts, boundaries) if len(group.nics) == 2 else boundaries
             boundaries = joined(connections, topology, job, bursts, boundaries)
             following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
+            total = np.cumsum(bursts[:, 2])[boundaries.last]
+            sizes.append(np.append(1.0, np.diff(total) / boundaries.size))
             quiet.append(float(np.median((following - bursts[:, 1])[boundaries.last])))
             found.append(_arrived(connections, lanes, bursts[boundaries.last, 1], following[boundaries.last]))
     if not found:
@@ -94,7 +107,8 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
     first = _first(connections, job, end)
     end = last_departure(connections, topology, job, groups, end)
     start = np.append(first, end[:-1])
-    return Timeline(start, end, float(np.median(np.diff(end))), quiet=min(quiet))
+    least = np.min([of for of in sizes if len(of) == len(end)], axis=0)
+    return Timeline(start, end, float(np.median(np.diff(end))), sizes=least, quiet=min(quiet))
 
 
 def _none(why_not: str) -> Timeline:
