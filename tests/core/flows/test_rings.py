@@ -47,7 +47,7 @@ def answer(rows: list[Row], *, servers: int = 0) -> FlowsAnswer:
         "servers": [{"name": f"node-{place}", "nics": [nic(place)]} for place in range(servers)],
         "infrastructure": [{"name": "store", "addresses": [STORAGE], "role": "storage"}],
     }
-    frame = pl.DataFrame(rows, COLUMNS, orient="row")
+    frame = pl.DataFrame(rows, COLUMNS, orient="row").with_columns(switch=pl.lit("leaf"))  # named: so none is a copy
     return analyse(table_from(frame, "made up"), topology_from(topology))
 
 
@@ -106,7 +106,7 @@ def ring(
     Args:
         lasts: seconds that the transfer of a NIC lasts in a step.
         late: seconds that it begins later.
-        queued: who acknowledges 2 ms later where its transfers are long.
+        queued: who acknowledges .8 ms later where its transfers are long.
         parts: records of a transfer, without silence in between.
     """
     random, rows, now = np.random.default_rng(7), [], BEGIN
@@ -117,9 +117,9 @@ def ring(
             far = (place + 1) % 6
             for part in range(parts):
                 begin = now + late(step, place) + part * last / parts
-                row = sent(begin, nic(place), nic(far), size // parts, lasts=last / parts)
+                row = sent(begin, nic(place), nic(far), size // parts + 4_000 * part, lasts=last / parts - 0.000005)
                 slow = last > 2 * min(length) and far == queued
-                rows += [row, acknowledged(row, 0.002 if slow else 0.00002)]
+                rows += [row, acknowledged(row, 0.0008 if slow else 0.00002)]
         now += max(late(step, place) + last for place, last in enumerate(length))
         rows.append(sent(now + 0.0002, nic(2), nic(0), 400, port=41_000, flags=24))
     return rows
