@@ -202,6 +202,42 @@ def test_records_of_a_time_out_tell_who_began_late_where_silence_is_long() -> No
     assert any("who began late" in skip.reason for skip in seen.skipped)
 
 
+def one_way(lanes: list[tuple[int, int, int, int]]) -> list[Row]:
+    """Thirty steps of what NICs send (from, to, bytes, how often a step), each on a connection of its own."""
+    random, rows, now = np.random.default_rng(5), [], BEGIN
+    for _ in range(30):
+        now += 0.1
+        for number, (near, far, size, often) in enumerate(lanes):
+            for turn in range(often):
+                # what is often goes one way, then the other, before what is sent once; a burst is at once both ways
+                begin = now + (0.02 * turn + 0.01 * (near > far) if often > 1 else 0.2) + 0.0002 * random.random()
+                row = sent(begin, nic(near), nic(far), size, lasts=0.005)
+                row = (*row[:6], 50_000 + number, *row[7:])
+                rows += [row, acknowledged(row)]
+        now += 0.25
+    return rows
+
+
+def test_a_connection_for_each_way_is_a_pipeline_or_a_group_of_two() -> None:
+    """Two stages of two replicas over queue pairs: 0 and 1 reduce gradients, so do 2 and 3; 0 sends on to 2."""
+    stages = [(near, far, 2_000_000, 6) for near, far in ((0, 2), (2, 0), (1, 3), (3, 1))]
+    replicas = [(near, far, 30_000_000, 1) for near, far in ((0, 1), (1, 0), (2, 3), (3, 2))]
+
+    (job,) = answer(one_way(stages + replicas)).jobs
+
+    assert sorted((group.kind, group.nics) for group in job.groups) == [
+        ("dp", (nic(0), nic(1))), ("dp", (nic(2), nic(3))), ("pp", (nic(0), nic(2))), ("pp", (nic(1), nic(3))),
+    ]  # fmt: skip
+
+
+def test_two_rings_that_go_opposite_ways_are_one_group() -> None:
+    around = [(place, (place + 1) % 4, 30_000_000, 1) for place in range(4)]
+
+    (job,) = answer(one_way([*around, *((far, near, size, often) for near, far, size, often in around)])).jobs
+
+    assert [(group.kind, len(group.nics)) for group in job.groups] == [("dp", 4)]
+
+
 def test_what_holds_the_bytes_of_two_steps_is_two_steps() -> None:
     """A silence between two steps that is shorter than those within is not among the long ones."""
     random = np.random.default_rng(1)
