@@ -12,8 +12,10 @@ from core.flows.table import Ints
 from core.flows.topology import Topology
 from core.flows.transfers import Transfers, of_lanes
 
-FEWEST_BURSTS, MOST_BURSTS = 3, 8  # of a step; two are told apart in core/flows/boundaries.py
-# Times as long as the short silences (their tenth and ninetieth percentile), that the long ones are. With k buckets
+# Of a step. Of two the silences may differ by less than core/flows/boundaries.py asks for; then they also need words
+# between ranks behind nearly all of the long ones, and hardly any other: two kinds of work take turns as well
+FEWEST_BURSTS, MOST_BURSTS = 2, 8
+# Times as long as the short silences (tenth and ninetieth percentile), that the long ones are. With k buckets
 # over the backward pass, twice as long as the forward, it is 1 + k / 2 and more: 2.5 of three
 LONGER, SPREAD = 2.0, 0.1
 # Of the short silences, that hold a word between ranks: then each burst ends a step, for the norm of the gradients and
@@ -57,14 +59,14 @@ def _long(behind: Floats, count: int) -> Ints:
     return places if (np.diff(places) == count).mean() >= TURNS else np.zeros(0, np.int64)
 
 
-def _spoken(connections: Connections, job: JobFlows, begun: Ints, over: Ints) -> bool:
-    """Whether most of some silences hold a message of the job's control traffic."""
+def _spoken(connections: Connections, job: JobFlows, begun: Ints, over: Ints) -> float:
+    """The share of some silences that hold a message of the job's control traffic."""
     said = [np.zeros(0, np.int64)]
     for member in job.light:
         rows = connections.rows(member)
         said.append(connections.start[rows][connections.counted[rows] & connections.messages(rows)])
     moments = np.sort(np.concatenate(said))
-    return bool((np.searchsorted(moments, over) > np.searchsorted(moments, begun)).mean() >= SPOKEN)
+    return float((np.searchsorted(moments, over) > np.searchsorted(moments, begun)).mean())
 
 
 def _stored(connections: Connections, topology: Topology, begun: Ints, over: Ints) -> bool:
