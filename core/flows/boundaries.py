@@ -136,8 +136,10 @@ def _split(path: NDArray[np.int64], total: Floats) -> NDArray[np.int64]:
     more = []
     for place in np.flatnonzero((times > 1) & (np.abs(sizes / max(1.0, usual) - times) < NEARLY)).tolist():
         inner = np.arange(path[place] + 1, path[place + 1])
+        if not len(inner):
+            continue  # one burst: noise ran two steps together
         wanted = total[path[place]] + sizes[place] * np.arange(1, times[place]) / times[place]
-        nearest = np.abs(total[inner][:, None] - wanted).argmin(axis=0) if len(inner) else []
+        nearest = np.abs(total[inner][:, None] - wanted).argmin(axis=0)
         more += [
             end for end, want in zip(inner[nearest], wanted, strict=True) if abs(total[end] - want) < NEARLY * usual
         ]

@@ -78,6 +78,7 @@ def buckets(many: int, *, spoken: bool = False, stored: bool = False) -> list[Ro
 
 @pytest.mark.parametrize("many", [1, 2, 3, 4, 6])
 def test_several_equal_bursts_are_one_step(many: int) -> None:
+    """Buckets of gradients: the silence behind the last one is the forward pass of the next step."""
     (job,) = answer(buckets(many)).jobs
 
     assert len(job.timeline) == 30
@@ -137,6 +138,7 @@ def test_link_that_is_slow_both_ways_is_told_by_the_queue_before_it() -> None:
 
 
 def test_two_long_transfers_without_a_queue_accuse_no_nic() -> None:
+    """Without a queue the records do not tell whose link it is."""
     rows = ring(lambda step, place: 0.2 if step >= 20 and place in (2, 3) else 0.05, parts=20)
 
     assert all(
@@ -157,6 +159,7 @@ def test_a_dead_nic_of_roce_is_named(closing: float | None, kinds: list[str]) ->
 
 
 def test_without_a_connection_of_tcp_a_job_of_roce_may_have_ended() -> None:
+    """RoCE tells of no connection whether it is open: that is said, and no hang."""
     seen = stopped(None, control=False)
 
     assert all(job.findings == () for job in seen.jobs)
@@ -231,6 +234,7 @@ def test_a_connection_for_each_way_is_a_pipeline_or_a_group_of_two() -> None:
 
 
 def test_two_rings_that_go_opposite_ways_are_one_group() -> None:
+    """A ring that scatters one way and gathers the other, each on connections of its own, is no pipeline."""
     around = [(place, (place + 1) % 4, 30_000_000, 1) for place in range(4)]
 
     (job,) = answer(one_way([*around, *((far, near, size, often) for near, far, size, often in around)])).jobs
@@ -252,3 +256,13 @@ def test_what_holds_the_bytes_of_two_steps_is_two_steps() -> None:
 
     assert found is not None
     assert found.last.tolist() == list(range(3, 160, 4))
+
+
+def test_two_steps_that_ran_together_in_one_burst_stay_one() -> None:
+    """Nothing within it tells where the first of them ends."""
+    bursts = [(step * 300_000, step * 300_000 + 20_000, 2_000_000 if step == 17 else 1_000_000) for step in range(40)]
+
+    found = find_boundaries(np.array(bursts))
+
+    assert found is not None
+    assert found.last.tolist() == list(range(40))
