@@ -5,19 +5,20 @@ has a slow accelerator. Nobody is an answer.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from core.flows.answer import FlowSeries, NamedGroup, Subject
+from core.flows.attribution import Attribution, always
 from core.flows.connections import Bools, Connections
 from core.flows.exchange_work import exchange_work
 from core.flows.groups import Groups
 from core.flows.hidden_work import find_hidden_work, stretch_above
-from core.flows.jobs import Floats, JobFlows
+from core.flows.jobs import JobFlows
 from core.flows.own_work import calls_are_seen, own_work
-from core.flows.receipts import long_receipts, long_sendings, queued_before
+from core.flows.receipts import fed_by, long_receipts, long_sendings, queued_before
 from core.flows.record_grain import find_grain
 from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, moved, rises, without
 from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
@@ -49,39 +50,16 @@ ENTRY_SHARE, ENTRY_APART = 0.6, 5.0
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
-# Of the slow steps, that are above the middle of both levels, and of the others, that are below: noise of a shared
-# machine hits one after the other (docs/LOG.md).
-ALWAYS = 0.75
-# Or nearly all slow steps are above nearly all others: a slow link that some steps ask more of has two levels of its
-# own, one of .035 and one of .17 s where it was .001 before (docs/LOG.md)
-NEARLY_ALL, NEARLY_NONE = 0.1, 0.95
 HIDDEN = 0.02  # of a step, the rise of a link that is slow by its own signs (docs/LOG.md)
-SEEN = 0.5  # of the steps, in which a thing was seen: of two halves the smaller one tells nothing
 NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
 
 
-@dataclass(frozen=True)
-class Attribution:
-    """Who was slow.
-
-    Attributes:
-        kind: slow_switch, slow_nic, slow_compute or slow_group.
-        rise, before, other: microseconds a step: how much its sign rose, from where, and the next highest rise.
-        says: what rose.
-        series: of what rose, and of all others beside it.
-    """
-
-    kind: str
-    subject: Subject
-    rise: float
-    before: float
-    other: float
-    says: str
-    series: FlowSeries
-
-
 class Localizer:
-    """Who was slow in some steps of a job; its signs are read once."""
+    """Who was slow in some steps of a job; its signs are read once.
+
+    Args:
+        starts_only: of the records only when a burst began is to be trusted: they are too long for all else.
+    """
 
     def __init__(
         self,
@@ -91,7 +69,10 @@ class Localizer:
         groups: Groups,
         timeline: Timeline,
         named: Sequence[NamedGroup],
+        *,
+        starts_only: bool = False,
     ) -> None:
+        self.starts_only = starts_only
         self._connections, self._topology, self._job, self._timeline = connections, topology, job, timeline
         self._groups, self._named = groups, named
         self._homes = {nic: topology.server_of(connections.addresses[nic]) for nic in job.nics}
@@ -147,6 +128,8 @@ class Localizer:
             more: microseconds a step that have to be explained.
             own_share: of those, that a slow accelerator has to explain.
         """
+        if self.starts_only:
+            return None if self._groups.of("pp") else self._enters_late(inside, outside, more, own_share * more)
         found = self._switch(inside, outside)
         if found is not None:
             return found
@@ -162,7 +145,7 @@ class Localizer:
 
     def stall(self, step: Bools, least: float) -> Attribution | None:
         """Who did nothing for long in a step, by one silence that no other had; None where nobody is alone in it."""
-        if self._work is None:
+        if self.starts_only or self._work is None:
             return None
         says = "worked longer without a word"
         return self._nic("slow_compute", says, self._silences, (step, ~step), least, STALL_APART)
@@ -229,19 +212,39 @@ class Localizer:
     def _without_queue(self, late: Attribution, inside: Bools) -> set[int]:
         """Of those that acknowledged late the NICs that no data waits before: it was sent to them slowly."""
         things = [self._answers.things[place][0] for place in late.series.guilty]
-        return {nic for nic in things if self._queue(self._connections.addresses[nic], inside) <= LINK_US}
+        return {nic for nic in things if not self._queues(nic, inside)}
 
     def _long_transfers(self, inside: Bools, outside: Bools, least: float) -> Attribution | None:
         """Whose link is slow: transfers to it last longer, and queue before it; or those that it sends, and nowhere."""
         if inside.sum() < 2:
             return None
         when = inside, outside
-        came = self._nic("slow_nic", "had its data come in slower", self._receipts, when, least, CLEAR_APART)
+        waited = without(self._receipts, self._fed(when, least))
+        came = self._nic("slow_nic", "had its data come in slower", waited, when, least, CLEAR_APART)
         if came is not None:
             queue = self._queue(came.subject.nic, inside)
             if queue > (LINK_US if came.rise >= RECEIPT_APART * came.other else QUEUE_US):
                 return came
         return self._slow_sender(inside, outside, least, RECEIPT_APART)
+
+    def _fed(self, when: tuple[Bools, Bools], least: float) -> set[int]:
+        """Whose data comes in slower, queues nowhere, and is sent by the one that data queues before.
+
+        A link is slow both ways: what its NIC receives waits before it, and what it sends waits in it.
+        """
+        rise = rises(self._receipts, *when)[0]
+        highest = float(rise.max(initial=0.0))
+        if highest < least or highest <= 0:
+            return set()
+        slow = {self._receipts.things[place][0] for place in np.flatnonzero(rise >= PEERS * highest)}
+        for nic in sorted(slow) if len(slow) > 1 else ():
+            others = slow - {nic}
+            if others <= fed_by(self._connections, self._job, nic) and self._queues(nic, when[0]):
+                return others if not any(self._queues(other, when[0]) for other in sorted(others)) else set()
+        return set()
+
+    def _queues(self, nic: int, inside: Bools) -> bool:
+        return self._queue(self._connections.addresses[nic], inside) > LINK_US
 
     def _slow_sender(self, inside: Bools, outside: Bools, least: float, apart: float) -> Attribution | None:
         """Whose link is slow: transfers that it sends last longer, and queue nowhere."""
@@ -280,9 +283,7 @@ class Localizer:
                 stall = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
                 worker = min(filter(None, [worker, stall]), key=lambda found: found.other / found.rise, default=None)
             if worker is None and not self._groups.of("pp"):  # among stages a late entry may come of another one
-                late = late_entries(self._connections, self._groups, self._timeline)
-                clear = max(least, ENTRY_SHARE * more), ENTRY_APART
-                worker = self._nic("slow_compute", "began to send later than its group", late, when, *clear)
+                worker = self._enters_late(inside, outside, more, least)
             if worker is not None or inside.sum() == 1:
                 return worker
             return self._stage(inside, outside, more, least)  # of six stages each waits for the others' waiting
@@ -290,6 +291,11 @@ class Localizer:
         found = [stage]
         found += [self._nic("slow_compute", of, sign, when, least) for of, sign in self._late_data]
         return next(filter(None, found), None)
+
+    def _enters_late(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
+        late = late_entries(self._connections, self._groups, self._timeline)
+        clear = max(least, ENTRY_SHARE * more), ENTRY_APART
+        return self._nic("slow_compute", "began to send later than its group", late, (inside, outside), *clear)
 
     def _of_group(self, group: Attribution, when: tuple[Bools, Bools]) -> Attribution | None:
         """The one of a slow group that each single piece of work took longer: the others wait for it unprompted."""
@@ -341,7 +347,7 @@ class Localizer:
         says = f"on the links of {worst} the same bytes were seen {how} at the far end"
         if rise[highest] < NOISE * noise[highest]:
             return None
-        if not _always(apart.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
+        if not always(apart.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
             return None
         names = tuple(" to ".join(self._connections.switches[end] for end in link) for link in self._links.things)
         series = FlowSeries(names, self._links.values, tuple(map(self._links.things.index, sorted(slow))))
@@ -361,7 +367,7 @@ class Localizer:
         highest = float(rise[first])
         if highest < max(least, NOISE * noise[first]) or highest <= 0:
             return None
-        if not _always(sign.values[:, first], *when, before[first] + highest / 2):
+        if not always(sign.values[:, first], *when, before[first] + highest / 2):
             return None
         peers = [place for place in order if rise[place] >= PEERS * highest]
         other = max([0.0, *(float(rise[place]) for place in order if place not in peers)])
@@ -387,13 +393,3 @@ class Localizer:
             return Subject(server=servers.pop())
         most = [of for of in groups if len(nics) > len(of.nics) / 2 and set(of.nics) != set(places)]
         return Subject(group=most[0].id) if most else None
-
-
-def _always(values: Floats, inside: Bools, outside: Bools, middle: float) -> bool:
-    """Whether a thing is at fault in nearly all slow steps, and in hardly any other; of those in which it was seen."""
-    within, without = (values[which][np.isfinite(values[which])] for which in (inside, outside))
-    if len(within) < SEEN * inside.sum() or len(without) < SEEN * outside.sum():
-        return False
-    if (within > middle).mean() >= ALWAYS and (without > middle).mean() <= 1 - ALWAYS:
-        return True
-    return bool(np.quantile(within, NEARLY_ALL) > np.quantile(without, NEARLY_NONE))

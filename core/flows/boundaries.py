@@ -29,6 +29,10 @@ ALTERNATE, TURNS = 3.0, 0.9
 # come optimizer, forward and backward pass, and the last is about twice the one before it (1.4 at least, docs/LOG.md)
 LONGER = 1.2
 
+# Of the bytes of a step, within which as many as of two and more are two and more steps, and within which a burst ends
+# one of them: lost records and bytes sent again were up to a ninth of a made-up step (docs/LOG.md)
+NEARLY = 0.12
+
 # Of the path, from the trials that docs/how-to/flows.md tells of: in units of the logarithm of a silence
 _APART, _MOST_APART = 0.2, 3.0  # what it counts that the chosen silences are a class of their own
 _UNEQUAL, _WORST = 6.0, 1.2  # cost of bytes that differ by a factor e, and the most that one step can cost
@@ -62,7 +66,7 @@ def find_boundaries(bursts: Transfers) -> Boundaries | None:
     """The ends of steps among the bursts of a group; None where there are too few."""
     if len(bursts) <= FEWEST:
         return None
-    silence = _silences(bursts)
+    silence = silences(bursts)
     middle = len(bursts) // 2
     stretch = slice(max(0, middle - STRETCH // 2), middle + STRETCH // 2)
     first = None
@@ -88,7 +92,7 @@ def _of_size(bursts: Transfers, silence: Floats, share: float, size: float) -> B
         size, path = found, _path(total, silence, found, steps)
     if len(path) <= FEWEST:
         return None
-    path = _by_threes(_by_pairs(path, silence), silence)
+    path = _split(_by_threes(_by_pairs(path, silence), silence), total)
     sizes = np.diff(np.cumsum(bursts[:, 2])[path])
     size = float(np.median(sizes))
     return Boundaries(path, size, float((np.abs(sizes / size - 1) < EQUAL).mean()) if size else share)
@@ -124,7 +128,26 @@ def _by_threes(path: NDArray[np.int64], silence: Floats) -> NDArray[np.int64]:
     return path[first::3] if grow.mean() >= TURNS else path
 
 
-def _silences(bursts: Transfers) -> Floats:
+def _split(path: NDArray[np.int64], total: Floats) -> NDArray[np.int64]:
+    """The same ends, and those of bursts within what holds the bytes of several steps, for its silences were short."""
+    sizes = np.diff(total[path])
+    usual = float(np.median(sizes))
+    times = np.round(sizes / usual) if usual else np.ones(len(sizes))
+    more = []
+    for place in np.flatnonzero((times > 1) & (np.abs(sizes / max(1.0, usual) - times) < NEARLY)).tolist():
+        inner = np.arange(path[place] + 1, path[place + 1])
+        if not len(inner):
+            continue  # one burst: noise ran two steps together
+        wanted = total[path[place]] + sizes[place] * np.arange(1, times[place]) / times[place]
+        nearest = np.abs(total[inner][:, None] - wanted).argmin(axis=0)
+        more += [
+            end for end, want in zip(inner[nearest], wanted, strict=True) if abs(total[end] - want) < NEARLY * usual
+        ]
+    ends: NDArray[np.int64] = np.unique(np.append(path, np.array(more, np.int64)))
+    return ends
+
+
+def silences(bursts: Transfers) -> Floats:
     """Microseconds of silence behind each burst; the last one's is not known."""
     silence = np.append(bursts[1:, 0] - np.maximum.accumulate(bursts[:, 1])[:-1], 0).astype(float)
     behind: Floats = np.maximum(silence, 1.0)

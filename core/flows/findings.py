@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from core.flows.answer import FlowFinding, NamedGroup, Subject
-from core.flows.blame import Attribution, Localizer
+from core.flows.attribution import Attribution
+from core.flows.blame import Localizer
 from core.flows.connections import Connections
 from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
@@ -14,7 +15,7 @@ from core.flows.jobs import Floats, JobFlows
 from core.flows.record_grain import find_grain
 from core.flows.stretches import SlowStep, Stretch, find_stretch, has_come_to_pace, slow_steps, without_pauses
 from core.flows.table import Ints
-from core.flows.timeline import Timeline
+from core.flows.timeline import QUIET, Timeline
 from core.flows.topology import Topology
 
 STORED = 1 << 20  # bytes to storage in a step, that make it a pause (docs/how-to/flows.md)
@@ -45,30 +46,21 @@ def find_findings(
     """
     if not len(timeline):
         return (), [("findings", "without steps nothing can be called slow")]
-    skipped = []
     durations = timeline.durations
-    grain = find_grain(connections, job.heavy)
     whole = not is_open(connections, groups)
-    fine = FINE * grain.blur <= timeline.period
-    localizer = Localizer(connections, topology, job, groups, timeline, named) if whole and fine else None
-    if not whole:
-        skipped.append(("subjects", "its rings have ends: not all of its NICs were captured, so nobody is named"))
-    elif not fine:
-        reason = (
-            f"records last up to {_ms(grain.blur)}, too long beside steps of {_ms(timeline.period)} to see who was late"
-        )
-        skipped.append(("subjects", reason))
+    localizer, skipped = _localizer(connections, topology, job, groups, timeline, named)
+    fine = localizer is not None and not localizer.starts_only
     stored = _stored(connections, topology, job, timeline)
     unpaused = without_pauses(durations, stored > STORED)
     stretch = find_stretch(unpaused)
     found = [_stretch(localizer, timeline, unpaused, stretch)] if stretch is not None else []
-    if localizer is not None and stretch is None:
+    if localizer is not None and fine and stretch is None:
         found = _slight(localizer, timeline, unpaused)
     vague = all(finding.subject is None or finding.kind == "slow_group" for finding in found)
-    if localizer is not None and vague and not any(finding.kind == "drift" for finding in found):
+    if localizer is not None and fine and vague and not any(finding.kind == "drift" for finding in found):
         hidden = _hidden(localizer, timeline, unpaused)
         found = [finding for finding in found if not (hidden and finding.kind == "slow_group")] + hidden
-    for slow in slow_steps(durations, stretch, stored > STORED):
+    for slow in slow_steps(timeline.paces, stretch, stored > STORED):
         # what is slower for long says more; how long the first step took is not known
         if slow.step and (stretch is None or durations[slow.step] > stretch.slow):
             step = _slow_step(localizer, timeline, durations, slow, stored)
@@ -80,6 +72,30 @@ def find_findings(
     elif silence is not None:
         found.append(_hang(connections, topology, named, timeline, silence if whole else replace(silence, nics=())))
     return tuple(sorted(found, key=lambda finding: (finding.start, finding.kind))), skipped
+
+
+def _localizer(
+    connections: Connections,
+    topology: Topology,
+    job: JobFlows,
+    groups: Groups,
+    timeline: Timeline,
+    named: Sequence[NamedGroup],
+) -> tuple[Localizer | None, list[tuple[str, str]]]:
+    """Who tells who was slow, as far as the records are fine enough, and what they are too long for."""
+    if is_open(connections, groups):
+        return None, [("subjects", "its rings have ends: not all of its NICs were captured, so nobody is named")]
+    grain = find_grain(connections, job.heavy)
+    fine = FINE * grain.blur <= timeline.period
+    starts = timeline.quiet >= QUIET * grain.usual  # when bursts began is to be seen at any rate
+    skipped = []
+    if not fine:
+        what = "more than who began late" if starts else "who was late"
+        long = f"records last up to {_ms(grain.blur)}, too long beside steps of {_ms(timeline.period)}"
+        skipped.append(("subjects", f"{long} to see {what}"))
+    if not fine and not starts:
+        return None, skipped
+    return Localizer(connections, topology, job, groups, timeline, named, starts_only=not fine), skipped
 
 
 def _slight(localizer: Localizer, timeline: Timeline, durations: Floats) -> list[FlowFinding]:
@@ -204,6 +220,8 @@ def _hang(
             first = f"{who} fell silent first, {_ms(silence.before)} before the next one"
         if silence.called:
             first += f", and none of the {silence.called} that exchange data with it had an answer from it"
+        if silence.unanswered:
+            first = f"{who} acknowledged none of the last {silence.unanswered} records of data that were sent to it"
     seconds, last = (silence.end - silence.start) / 1e6, len(timeline) - 1
     return FlowFinding(
         "hang", subject, (last, last), int(timeline.end[last]), silence.end,

@@ -11,6 +11,7 @@ from core.flows.lanes import find_lanes
 from core.flows.stage_order import in_order
 from core.flows.timeline import find_timeline
 from core.flows.topology import Topology
+from core.flows.twins import with_twins_joined
 from core.model import Skipped
 
 Judged = tuple[JobAnswer, tuple[Skipped, ...]]
@@ -26,6 +27,7 @@ def judge(
         last: when the capture ended, microseconds since 1970.
         with_lanes: whether the traffic of each group is kept, to be drawn.
     """
+    connections, flows = with_twins_joined(connections, flows)
     groups = find_groups(connections, flows)
     timeline = find_timeline(connections, topology, flows, groups)
     groups = in_order(connections, groups, timeline.start)

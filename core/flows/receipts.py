@@ -42,6 +42,15 @@ def _lengths(connections: Connections, job: JobFlows, timeline: Timeline, *, sen
     return by_step(found, timeline)
 
 
+def fed_by(connections: Connections, job: JobFlows, nic: int) -> set[int]:
+    """Who receives the data that a NIC sends."""
+    return {
+        receiver
+        for member, back, receiver in _lanes(connections, job)
+        if nic == int(connections.b[member] if back else connections.a[member])
+    }
+
+
 def queued_before(
     connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline, nic: int, inside: Bools
 ) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from core.flows.acknowledgements import SOON_US, trains
 from core.flows.boundaries import CLEAR, find_boundaries
+from core.flows.buckets import joined
 from core.flows.connections import Connections
 from core.flows.departures import last_departure
 from core.flows.groups import Groups
@@ -26,6 +27,12 @@ LEAST = 8  # steps: the 100 first records of a job have six bursts that are alik
 RECORDS = 9  # lengths of a record that a step has at least (flows.md: 1/9 carries the timeline, 1/4 does not)
 # The same of records that silence alone ends: each is one transfer; those of a ring of 13 lasted a quarter of a step
 TRANSFERS = 2
+# Or times as long as a usual record, that the silence between two steps is: a record keeps its own first and last time,
+# so where a time-out cuts within bursts alone, it hides no end of a step (made-up jobs: 6.5, and .04 where records of a
+# minute hold many steps; docs/LOG.md)
+QUIET = 2.0
+# Of the bytes of a usual step, with which a step is more than one: bytes sent again were up to .04 (docs/LOG.md)
+MORE = 1.1
 
 
 @dataclass(frozen=True)
@@ -36,12 +43,16 @@ class Timeline:
         start, end: microseconds since 1970; a step starts where the one before ends, the first with its first traffic.
         period: median length of a step in microseconds.
         why_not: why there are none, empty if there are.
+        sizes: (steps) data of each in that of a usual one; the least of its groups.
+        quiet: microseconds without data that usually lie between two steps of a group, in that with the least.
     """
 
     start: Ints
     end: Ints
     period: float
     why_not: str = ""
+    sizes: Floats | None = None
+    quiet: float = 0.0
 
     def __len__(self) -> int:
         """The number of steps."""
@@ -55,20 +66,31 @@ class Timeline:
             lengths[0] = lengths[1]
         return lengths
 
+    @property
+    def paces(self) -> Floats:
+        """The same of as many bytes as a usual step has: what holds more was not told apart, and is several."""
+        if self.sizes is None:
+            return self.durations
+        return self.durations / np.where(self.sizes > MORE, self.sizes, 1.0)
+
 
 def find_timeline(connections: Connections, topology: Topology, job: JobFlows, groups: Groups) -> Timeline:
     """The steps that the records of a job's groups show, or why they show none."""
     grain = find_grain(connections, job.heavy)
     if grain.sampled:
         return _none("the records are samples of single packets, which do not add up to the bytes of a step")
-    found = []
+    found, sizes, quiet = [], [], []
     for group in groups.of("dp"):
         lanes = ending_lanes(connections, group)
         bursts = of_lanes(connections, lanes)
         boundaries = find_boundaries(bursts)
         if boundaries is not None and boundaries.equal >= CLEAR:
             boundaries = behind_scatter(bursts, boundaries) if len(group.nics) == 2 else boundaries
+            boundaries = joined(connections, topology, job, bursts, boundaries)
             following = np.append(bursts[1:, 0], bursts[-1, 1] + SOON_US)
+            total = np.cumsum(bursts[:, 2])[boundaries.last]
+            sizes.append(np.append(1.0, np.diff(total) / boundaries.size))
+            quiet.append(float(np.median((following - bursts[:, 1])[boundaries.last])))
             found.append(_arrived(connections, lanes, bursts[boundaries.last, 1], following[boundaries.last]))
     if not found:
         lasts = f"; its records last {grain.usual / 1e6:.2g} s"
@@ -79,12 +101,14 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
     if len(end) < LEAST:
         return _none(f"only {len(end)} bursts of equal bytes are seen, which may be the start of a job")
     period = float(np.median(np.diff(end)))
-    if period < (TRANSFERS if grain.silence else RECORDS) * grain.usual:
+    hidden = period < (TRANSFERS if grain.silence else RECORDS) * grain.usual
+    if hidden and min(quiet) < QUIET * grain.usual:
         return _none(f"records last {grain.usual / 1e6:.2g} s, a step would be {period / 1e6:.2g} s")
     first = _first(connections, job, end)
     end = last_departure(connections, topology, job, groups, end)
     start = np.append(first, end[:-1])
-    return Timeline(start, end, float(np.median(np.diff(end))))
+    least = np.min([of for of in sizes if len(of) == len(end)], axis=0)
+    return Timeline(start, end, float(np.median(np.diff(end))), sizes=least, quiet=min(quiet))
 
 
 def _none(why_not: str) -> Timeline:
