@@ -30,7 +30,7 @@ ALTERNATE, TURNS = 3.0, 0.9
 LONGER = 1.2
 
 # Of the bytes of a step, within which as many as of two and more are two and more steps, and within which a burst ends
-# one of them: lost records and bytes sent again were up to a ninth of a made-up step (docs/LOG.md)
+# one of them. Set by hand, for records are lost and sent again: no labelled set was looked at for it (docs/LOG.md)
 NEARLY = 0.12
 
 # Of the path, from the trials that docs/how-to/flows.md tells of: in units of the logarithm of a silence

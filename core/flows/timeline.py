@@ -31,7 +31,8 @@ TRANSFERS = 2
 # so where a time-out cuts within bursts alone, it hides no end of a step (made-up jobs: 6.5, and .04 where records of a
 # minute hold many steps; docs/LOG.md)
 QUIET = 2.0
-# Of the bytes of a usual step, with which a step is more than one: bytes sent again were up to .04 (docs/LOG.md)
+# Of the bytes of a usual step, with which a step is more than one. Set by hand: what is sent again adds some, and twice
+# the bytes are two steps
 MORE = 1.1
 
 
