@@ -46,7 +46,7 @@ def situation(found: Findings, verdict: Verdict) -> Situation:
     return Situation(
         scope=verdict.scope,
         confidence=verdict.confidence,
-        broken=broken(leading.fact, leading.quote) if leading else _by_numbers(found, verdict),
+        broken=_broken(leading, verdict) if leading else _by_numbers(found, verdict),
         says=_says(found, verdict, leading),
         accused=flapped.nodes if flapped else tuple(suspect.node for suspect in verdict.suspects),
         rivals=rivals(verdict.suspects, found.suspicions) if verdict.suspects else (),
@@ -66,6 +66,12 @@ def situation(found: Findings, verdict: Verdict) -> Situation:
         redo=redo(parsed),
         past=Past(checked=parsed.job.manifest.checked or None),
     )
+
+
+def _broken(leading: Candidate, verdict: Verdict) -> FaultClass:
+    """What is broken; what most nodes complain of while nobody is suspected is no machine of the job."""
+    shared = verdict.scope is not Scope.NODE and any(item.event == leading.event for item in verdict.onset)
+    return OF_KIND.get(Kind(leading.fact.kind), FaultClass.UNKNOWN) if shared else broken(leading.fact, leading.quote)
 
 
 def broken(fact: Fact, quote: str = "") -> FaultClass:
@@ -137,7 +143,7 @@ def _leading(found: Findings, verdict: Verdict) -> Candidate | None:
     """The direct trace that the verdict is about: of the first suspect where there is one."""
     roots = [root for root in found.roots if not root.fact.stop and root.fact.says]
     if verdict.scope is not Scope.NODE:
-        return roots[0] if roots else None
+        return next(iter((*roots, *(item for item in verdict.onset if item.fact.known))), None)
     first = verdict.suspects[0]
     sign_events = {sign.event for sign in first.signs}
     return next((root for root in roots if first.node in root.nodes or root.event in sign_events), None)

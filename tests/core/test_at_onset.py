@@ -71,6 +71,8 @@ def test_a_file_server_that_failed_before_too_is_named_where_all_complain_of_it(
     assert found.headline.endswith("; all 4 nodes report that storage failed.")
     assert found.confidence is Confidence.SUPPORTED
     assert found.checks[0].startswith("Look at what all of them name")
+    assert found.next is not None
+    assert found.next.because == "Storage failed: it fails again until that is put right."
     assert found.events[0].lines[0].text.endswith(NFS)
 
 
