@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 MAX_RUNS = 6  # runs of ranks that a sentence names
 _PLAIN_WORD = re.compile(r"[a-z][a-z\u2019']{0,40}")  # no digit, sign or capital
 _WHOLE = 999.5  # where rounding to three digits would need a power of ten
+_OF_SEVERAL = {"runs": "run", "asks": "ask", "was": "were", "has": "have"}  # verbs that differ
 _RANK = re.compile(r"rank (\d+)")
 _DIGITS = 18  # of a number that is compared as one; Python refuses to read those of thousands
 
@@ -41,6 +42,15 @@ def sentence(text: str, names: Collection[str] = ()) -> str:
     """
     first = text.split(" ", 1)[0].rstrip(",:;.")
     return text if first in names or not _PLAIN_WORD.fullmatch(first) else text[:1].upper() + text[1:]
+
+
+def of_several(text: str) -> str:
+    """What is said of one, "its own work took longer", "it runs on", as it is said of several."""
+    subject, _, rest = text.partition(" ")
+    verb, _, behind = rest.partition(" ")
+    if subject == "it":
+        return f"they {_OF_SEVERAL.get(verb, verb)} {behind}"
+    return f"their {rest}" if subject == "its" else text
 
 
 def folded(ranks: Iterable[int]) -> str:

@@ -25,7 +25,7 @@ from core.failure_kinds import OF_THE_PROGRAM, Kind
 from core.job import Status
 from core.judge.candidates import Candidate, is_about_numbers
 from core.model import Scope
-from core.naming import together
+from core.naming import of_several, together
 from core.nodes.sign import Sign, Suspicion
 from core.nodes.spatial import is_local
 
@@ -52,6 +52,7 @@ def of_nodes(findings: Findings) -> Verdict | None:
     text = what_broke(root) if root else "it went silent while the others waited for it"
     if root is None or root.fact.blame is Blame.NOBODY or not is_local(root, findings.nodes):  # what the others suffer
         text = first.signs[0].says or text
+    text = of_several(text) if len(accused) > 1 else text
     support = Support(
         first.score,
         grounds_of(first.signs),

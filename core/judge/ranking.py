@@ -338,16 +338,19 @@ _LABELS = re.compile(
     r"|\[\d{1,6},\d{1,6}\]<std(?:out|err)>:"  # mpirun --tag-output
     r"|(?:host|hostname|node|rank|global_rank|local_rank|worker|pid)=[\w.:-]{1,64} "
     r"|\d{1,6}: |\[default\d+\]:|\[rank\d+\]: ?"
-    r"|\[?[IWEF]?\d{3,4} (?=\d\d:)|\[?\d{4}[-/]\d\d[-/]\d\d[T ]|[\d:.,]{8,}Z?\]?\s+|\s+)+"
+    r"|\[?[IWEF]?\d{3,4} (?=\d\d:)|\[?\d{4}[-/.](?:\d\d|[A-Z][a-z]{2})[-/.]\d\d[T ]|[\d:.,]{8,}Z?\]?\s+|:\s|\s+)+"
 )
 
 
 # Of a line that is a JSON object.
+_MODULES = re.compile(
+    r"^(?:[a-z_]\w{0,60}\.){1,12}(?=[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Timeout)\b)"
+)  # of a type
 _MESSAGE = re.compile(r'^\s{0,8}\{.{0,2000}?"(?:msg|message|error|err|event)"\s?:\s?"((?:[^"\\]|\\.){1,400})')
 
 
 def quote(line: str) -> str:
-    """A raw line without its labels and time, or its message where it is JSON, for a sentence; printable, one line."""
+    """A raw line for a sentence: printable, without its labels, its time and the modules of an exception's type."""
     line = message[1] if (message := _MESSAGE.match(line)) else line
-    unlabelled = _LABELS.sub("", line, count=1).strip() or line.strip()
-    return "".join(character if character.isprintable() else " " for character in unlabelled)
+    unlabelled = _MODULES.sub("", _LABELS.sub("", line, count=1)) or line
+    return " ".join("".join(character if character.isprintable() else " " for character in unlabelled).split())

@@ -333,12 +333,12 @@ def _month_first(first: int, second: int) -> tuple[int, int]:
 
 
 def _read_short(match: re.Match[bytes], year: int) -> int:
-    """log4j's yy/MM/dd, as Spark and Hadoop have it; the other way round where only that is the job's year."""
+    """log4j's yy/MM/dd, as Spark and Hadoop have it; the year last where only that is a date, or the job's year."""
     text = match[0]
     first, second, third = int(text[0:2]), int(text[3:5]), int(text[6:8])
-    if CENTURY + third == year != CENTURY + first:
+    if CENTURY + third == year != CENTURY + first or second > LAST_MONTH:
         month, day = _month_first(first, second)
-        return _epoch(year, month, day, text[9:17], 0)
+        return _epoch(CENTURY + third, month, day, text[9:17], 0)
     return _epoch(CENTURY + first, second, third, text[9:17], 0)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.naming import natural, together
+from core.naming import natural, of_several, together
 
 
 def test_numbers_in_names_are_ordered_as_numbers() -> None:
@@ -29,3 +29,17 @@ def test_a_name_of_thousands_of_digits_has_a_place() -> None:
 def test_several_ranks_share_their_noun(names: list[str], said: str) -> None:
     """A headline says "ranks 9, 14", not "rank 9, rank 14"."""
     assert together(names) == said
+
+
+@pytest.mark.parametrize(
+    ("of_one", "of_more"),
+    [
+        ("its own work took longer", "their own work took longer"),
+        ("it went silent", "they went silent"),
+        ("it runs with other settings", "they run with other settings"),
+        ("storage failed", "storage failed"),
+    ],
+)
+def test_several_nodes_are_told_as_several(of_one: str, of_more: str) -> None:
+    """A headline that names three nodes does not go on with "it"."""
+    assert of_several(of_one) == of_more

@@ -28,6 +28,9 @@ from core.judge.ranking import quote
         ),
         ('{"a": 1}', '{"a": 1}'),
         ("17:57:43.22 save_done r=3", "save_done r=3"),
+        ("2025-Aug-09 08:08:38.047297 52:52 ERROR  TDRV:log   Failed to", "52:52 ERROR TDRV:log Failed to"),
+        ("[rank3]: tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph", "InvalidArgumentError: Graph"),
+        ("ray.exceptions.RayTaskError(ValueError): ray::f()", "RayTaskError(ValueError): ray::f()"),
         # what only looks like a label is the message
         ("node-02 noded[21421]: INFO kernel: python", "node-02 noded[21421]: INFO kernel: python"),
         ("[NCCL] error 5", "[NCCL] error 5"),

@@ -205,8 +205,8 @@ def _with_a_year(style: int, at: int, end: int, year: int) -> int:
         full = years * 100 + _two(at + 9) if end - at > SHORT_YEAR else CENTURY + years
         return _epoch(full, month_at(at + 3), _two(at), end - 8)
     first, third = CENTURY + _two(at), CENTURY + _two(at + 6)
-    if third == year and first != year:
-        return _in_digits(year, _two(at), _two(at + 3), at + 9)
+    if (third == year and first != year) or _two(at + 3) > LAST_MONTH:
+        return _in_digits(third, _two(at), _two(at + 3), at + 9)
     return _epoch(first, _two(at + 3), third - CENTURY, at + 9)
 
 

@@ -1,7 +1,8 @@
 """A date and a clock without signs between their numbers: ``261123-164747``, ``20261123T164747``, ``1795370040123``.
 
-``date +%Y%m%d-%H%M%S``, ISO 8601's basic form, seconds or milliseconds since 1970. So many digits may be anything; they
-are a time where nearly all lines begin with them, each means a day and an hour, and they never fall by much.
+``date +%Y%m%d-%H%M%S``, ISO 8601's basic form, seconds since 1970 or thousandths, millionths, billionths of them. So
+many digits may be anything; they are a time where nearly all lines begin with them, each means a day and an hour, and
+they never fall by much.
 """
 
 import re
@@ -15,7 +16,7 @@ from core.logs.wraps.stamps import NO_STAMP, Stamp, epoch
 _CLOCK = re.compile(
     rb"[\[(]?(?:(?P<date>(?:20)?[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01]))[-_T]?"
     rb"(?P<clock>(?:[01][0-9]|2[0-3])[0-5][0-9][0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,9}))?(?P<zone>Z)?"
-    rb"|(?P<epoch>1[0-9]{9}(?:[0-9]{3})?))[\])]?(?:[:,;|][ \t]?|[ \t])"
+    rb"|(?P<epoch>1[0-9]{9}(?:[0-9]{3}){0,3}))[\])]?(?:[:,;|][ \t]?|[ \t])"
 )
 _LEAST = 0.2  # of the lines: a traceback has none, and may be most of a short file
 _MOST = 0.8  # of the lines with a clock: libraries that a program uses write their own

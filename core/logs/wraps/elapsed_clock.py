@@ -1,4 +1,4 @@
-"""A clock that tells how long the program has run: ``[  12.345] step 31``, ``+72.5s step 31``, ``1:12.52 step 31``.
+"""A clock that tells how long the program has run: ``[ 12.345] step 31``, ``+72.5s``, ``1:12.52``, ``0:01:12``.
 
 It is put before its line as a clock that began at midnight, behind the labels of a launcher, where
 ``core.logs.lines`` reads it and ``core.logs.bare_clocks`` finds out when that was. Any number may stand there; it is a
@@ -15,7 +15,8 @@ from core.logs.wraps.tags import LABELS
 
 _CLOCK = re.compile(
     rb"(?P<labels>(?:" + LABELS + rb")?)(?P<open>[\[(<]?)[ ]{0,8}(?P<sign>(?:[Tt]?\+)?)[ ]{0,8}"
-    rb"(?:(?P<minutes>[0-9]{1,4}):(?P<of_minute>[0-5][0-9]\.[0-9]{1,9})|(?P<seconds>[0-9]{1,6}\.[0-9]{1,9}))"
+    rb"(?:(?P<hours>[0-9]):(?P<of_hour>[0-5][0-9]):(?P<whole>[0-5][0-9](?:\.[0-9]{1,9})?)"
+    rb"|(?P<minutes>[0-9]{1,4}):(?P<of_minute>[0-5][0-9]\.[0-9]{1,9})|(?P<seconds>[0-9]{1,6}\.[0-9]{1,9}))"
     rb"[ ]?(?P<unit>(?:s(?:ec)?)?)(?P<close>[\])>]?)(?:[:,;|][ \t]{0,8}|[ \t]{1,8}[|-]?[ \t]{0,8})(?=\S)"
 )
 _LEAST = 0.2  # of the lines: a traceback has none, and may be most of a short file
@@ -57,6 +58,8 @@ def _read(line: bytes) -> tuple[bytes, float] | None:
     match = _CLOCK.match(line)
     if match is None or bool(match["open"]) != bool(match["close"]):
         return None
+    if match["hours"]:
+        return match["labels"], int(match["hours"]) * 3600 + int(match["of_hour"]) * 60 + float(match["whole"])
     if not (match["minutes"] or match["sign"] or match["unit"] or match["open"]):
         return None
     seconds = int(match["minutes"]) * 60 + float(match["of_minute"]) if match["minutes"] else float(match["seconds"])

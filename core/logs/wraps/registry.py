@@ -9,14 +9,12 @@ from core.logs.wraps import (
     docker,
     elapsed_clock,
     elastic,
-    half_day_clock,
     journal,
     journal_json,
     json_lines,
     json_records,
     json_values,
     kubectl,
-    late_clock,
     leading_clock,
     listed_names,
     logfmt,
@@ -29,6 +27,7 @@ from core.logs.wraps import (
     stern,
     tags,
     unmarked_names,
+    written_clock,
 )
 from core.logs.wraps.documents import Document
 from core.logs.wraps.peeled import Fit
@@ -55,8 +54,7 @@ FITS: tuple[Fit, ...] = (
     mpirun.fit,
     mpirun.fit_tag,
     compact_clock.fit,
-    half_day_clock.fit,
-    late_clock.fit,
+    written_clock.fit,
     elapsed_clock.fit,
     ranks.fit,
     tags.fit,

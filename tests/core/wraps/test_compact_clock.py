@@ -28,6 +28,7 @@ def log(form: str) -> bytes:
         "[%Y%m%d%H%M%S]",
         "EPOCH",
         "EPOCH000",
+        "EPOCH000000000",
         "%Y%m%d-%H%M%S.000|",
     ],
 )

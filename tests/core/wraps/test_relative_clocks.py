@@ -1,6 +1,6 @@
 """Clocks that count from the start of a program, and those of twelve hours."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -25,13 +25,14 @@ def numbered(form: str, *, every: float = 7.25) -> bytes:
         form.replace("MINUTES", f"{int(time) // 60}")
         .replace("SECONDS", f"{time % 60:05.2f}")
         .replace("ALL", f"{time:.3f}")
+        .replace("DELTA", str(timedelta(seconds=time)))
         for time in times
     )
     return "".join(f"{head} step {number} loss 2.5\n" for number, head in enumerate(said)).encode()
 
 
 @pytest.mark.parametrize(
-    "form", ["[ALL]", "[ ALLs]", "T+ALL", "+ ALLs p3", "ALL s |", "MINUTES:SECONDS", "gpu-7: + ALLs"]
+    "form", ["[ALL]", "[ ALLs]", "T+ALL", "+ ALLs p3", "ALL s |", "MINUTES:SECONDS", "gpu-7: + ALLs", "[DELTA]"]
 )
 def test_a_clock_may_count_from_the_start(form: str) -> None:
     """It is that of a day that began with the program, wherever that began."""
