@@ -25,6 +25,7 @@ _NO_TOTAL = -1
 _LIGHT = 1  # of what no rule knows, or only beside other ranks
 SAME = 0.5  # of the iterations that other ranks count; who warns of a few of them counts none
 _ANY = re.compile("")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3}){0,2}(?![\d,]))")  # of "step 1,200,000"; of a row of numbers none
 _WEIGHTY = 6  # of dialects that count together
 _SECOND = 1_000_000  # microseconds
 _AT_ONCE = 1 << 12  # rows whose clocks are asked for at once
@@ -224,7 +225,8 @@ def _read_events(
     asked = zip(chosen.tolist(), table.event[chosen].tolist(), strict=True)
     for row, text in each_row(files, table, chosen):
         dialect = by_event[next(event for asked_row, event in asked if asked_row == row)]  # some cannot be read
-        match = dialect.read.search(text)
+        grouped = dialect.weight > _LIGHT and "," in text
+        match = dialect.read.search(_THOUSANDS.sub("", text) if grouped else text)
         if match:
             groups = match.groupdict()
             number = groups.get("iteration") or groups.get("step") or groups.get("number")
