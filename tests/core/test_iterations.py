@@ -90,7 +90,7 @@ def test_every_dialect_counts(line: str, total: int | None) -> None:
     assert found.of_row.tolist() == [-1, 7, 8, 9, 10, 11, 11]
 
 
-@pytest.mark.parametrize(("line", "last"), [("step {n},200,000 loss 2.1", 11_200_000), ("step {n}, 200 ms", 11)])
+@pytest.mark.parametrize(("line", "last"), [("step {n},200,000 loss 2.1", 11_200_000), ("step {n}, loss 200.5", 11)])
 def test_a_number_may_be_written_in_groups_of_three(line: str, last: int) -> None:
     """As people write large ones; what is no such group is another number."""
     assert counted(job({"train.log": lines("start", *(line.format(n=n) for n in range(7, 12)), "end")})).last == last

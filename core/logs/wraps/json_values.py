@@ -1,7 +1,8 @@
 """Objects a line with names of their own: ``{"v": "info", "ms": 1795369765265, "txt": "listening", "port": 7411}``.
 
 No name tells what a field is for, but its values do: a time rises from line to line and is of this century, a level is
-one of a few words, a message is a text. They are read as a logger's then, under the names that those have.
+one of a few words, a message is a text. They are read as a logger's then, under the names that those have; some have no
+time.
 """
 
 import re
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from core.logs.wraps.fields import LEVELS
+from core.logs.wraps.fields import LEVELS, MEANINGS, Meaning
 from core.logs.wraps.json_objects import as_bytes, names_of, read_object
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.records import read_record
@@ -33,7 +34,7 @@ _CLOCK = re.compile(r"(?<!\d)\d\d:\d\d:\d\d(?:[.,]\d{1,9})?")  # the rest of "22
 class _Reading:
     """Names of the fields by what they are for; a class, because functions that are made cannot be sent elsewhere."""
 
-    time: str
+    time: str | None
     message: str
     level: str | None
     speaker: str | None
@@ -42,12 +43,14 @@ class _Reading:
     def peel(self, line: bytes) -> Peeled | None:
         """What the program told."""
         record = read_object(line)
-        if record is None or self.time not in record:
+        if record is None or self.message not in record or (self.time is not None and self.time not in record):
             return None
         names = {self.message: "message", self.level: "level", self.speaker: "rank" if self.is_rank else "node"}
-        clock = str(record.pop(self.time))
+        clock = str(record.pop(self.time)) if self.time is not None else ""
         ours = frozenset(names.values()) if self.speaker else _OURS
         fields = {names.get(name, f"{name}_" if name in ours else name): record[name] for name in record}
+        if not clock:
+            return read_record(fields)
         if _stamp(clock):
             return read_record(fields | {"time": clock})
         bare = _CLOCK.search(clock)
@@ -55,7 +58,7 @@ class _Reading:
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
-    """Most lines are objects with a time, and with a text or a word that tells one from another."""
+    """Most lines are objects with a text or a word that tells one from another."""
     alike = [line for line in lines if line.startswith(b"{")]
     if len(alike) < max(_MIN_LINES, _LEAST * len(lines)):
         return None
@@ -65,13 +68,18 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
         return None
     time = _first(records, _is_time)
     level = _first(records, _is_level, but=(time,))
-    speaker = _first(records, _is_speaker, but=(time, level))
+    speaker = None if _names_speaker(records[0]) else _first(records, _is_speaker, but=(time, level))
     known = (time, level, speaker)
     message = _first(records, _is_text, but=known) or _first(records, _is_word, but=known)
-    if time is None or message is None:
+    if message is None:
         return None
     is_rank = speaker is not None and all(str(record.get(speaker, "0")).isdecimal() for record in records)
     return Wrap("JSON by its values", _Reading(time, message, level, speaker, is_rank).peel, layout=names_of)
+
+
+def _names_speaker(record: Mapping[str, Any]) -> bool:
+    """Whether a field of a name that is known tells who speaks; words that take turns are parts of a step then."""
+    return any(MEANINGS.get(name, (None, 0))[0] in (Meaning.RANK, Meaning.NODE) for name in record)
 
 
 def _first(

@@ -52,3 +52,16 @@ def test_a_number_that_comes_again_and_again_is_a_rank() -> None:
     assert {line.split(b"\x1e")[1] for line in unwrapped(told).splitlines()} == {
         f"rank={rank}".encode() for rank in range(12, 16)
     }
+
+
+def test_where_the_rank_has_its_field_words_that_take_turns_are_parts_of_a_step() -> None:
+    """Of records without a time, too: who stops at "load" where the others said "reduce" is told by it."""
+    told = "".join(
+        f'{{"rank": {rank}, "step": {n}, "ev": "{part}"}}\n'
+        for n in range(12)
+        for part in ("load", "forward", "reduce")
+        for rank in range(4)
+    ).encode()
+
+    assert layers(told) == ["JSON by its values"]
+    assert unwrapped(told).splitlines()[4] == b"\x1erank=0\x1eforward step=0"
