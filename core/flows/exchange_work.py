@@ -7,7 +7,6 @@ of its exchanges late, and of the others each has begun one before.
 
 import numpy as np
 
-from core.flows.acknowledgements import SOON_US
 from core.flows.connections import Connections
 from core.flows.groups import FlowGroup, Groups
 from core.flows.jobs import Floats
@@ -15,7 +14,7 @@ from core.flows.signs import FlowSign, sign_of
 from core.flows.stage_work import by_batch
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
-from core.flows.transfers import MESSAGE_US, Transfers, transfers_of
+from core.flows.transfers import MESSAGE_US, SOON_US, Transfers, transfers_of
 
 
 def exchange_work(connections: Connections, groups: Groups, timeline: Timeline) -> FlowSign:

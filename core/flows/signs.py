@@ -13,7 +13,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from core.flows.acknowledgements import SOON_US, trains
 from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
@@ -21,6 +20,7 @@ from core.flows.phases import Lanes, ending_lanes, with_data
 from core.flows.table import UNKNOWN, Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
+from core.flows.transfers import SOON_US, trains
 
 WAITS = 0.9  # of its own lateness, that a receiver has: then the sender waited for it
 

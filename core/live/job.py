@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.job import Manifest, Status
-from core.live.alarms import Alarms
 from core.live.endings import EndSign, Tracebacks, sign_of
-from core.live.findings import JOB, LinePlace, LiveFinding, LiveKind, Standing
+from core.live.findings import JOB, Alarms, LinePlace, LiveFinding, LiveKind, Standing
 from core.live.progress import JobProgress
 from core.live.speakers import Speaker, Speakers
 from core.live.tail import Heard, Tail

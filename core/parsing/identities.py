@@ -1,16 +1,17 @@
-"""Addresses and ranks of nodes, where lines tell who their speaker is (``core.identities``)."""
+"""Addresses and ranks of nodes, where lines tell who their speaker is (rules/identities.toml)."""
 
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
 from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.identities import own_address, own_rank
 from core.job import LogFile
 from core.logs.voices import NUMBERED_PROCESS
+from core.phrases import patterns_of, read_rules
 
 _ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
 MAX_READ = 4096  # raw lines that are read: one a rank of the largest jobs
@@ -67,3 +68,31 @@ def is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+MAX_DIGITS = 9  # a longer number is no rank
+
+
+def own_address(text: str) -> str | None:
+    """The address that a raw line says is the speaker's own."""
+    return _read(text, "address")
+
+
+def own_rank(text: str) -> int | None:
+    """The global rank that a raw line says is the speaker's own."""
+    rank = _read(text, "rank")
+    return int(rank) if rank is not None and len(rank) <= MAX_DIGITS else None
+
+
+def _read(text: str, group: str) -> str | None:
+    for pattern in _patterns(group):
+        if found := pattern.search(text):
+            return found[group]
+    return None
+
+
+@cache
+def _patterns(group: str) -> tuple[re.Pattern[str], ...]:
+    rules = read_rules("identities.toml")["identity"]
+    patterns = [pattern for rule in rules for pattern in patterns_of(rule, "core/rules/identities.toml")]
+    return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns if f"(?P<{group}>" in pattern)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from core.logs.blocks import torchrun, traceback_headers
 from core.logs.blocks.block_rows import Read, next_of, of_lines, plainly, without
 from core.logs.blocks.chains import HEAD, Chain, read_chain
-from core.logs.blocks.exceptions import type_of, without_module
+from core.logs.blocks.exceptions import ExceptionText, type_of, without_module
 from core.logs.blocks.found_block import BLOCK_MARK, FoundBlock, called
 from core.logs.blocks.frames import first_function, last_frame
-from core.logs.blocks.traceback_part import ExceptionText
 from core.logs.refine import refine
 from core.logs.voice_lines import VoiceLines
 
