@@ -13,9 +13,10 @@ from core.logs.refine import refine
 from core.nodes.collectives import collectives_of, may_complete
 from core.outcomes import Outcome, outcome_of
 from core.parsing.identities import own_address, own_rank
-from core.phrases import BadRule, Phrase, phrases_of, read_rules, rule_files, words_of
+from core.phrases import BadRule, read_rules, rule_files, words_of
 from core.processes import process_of
 from tests.support.jobs import job, lines, parse
+from tests.support.phrases import Phrase, phrases_of
 
 FACTS = [
     (phrase, read_fact(rule, file))
