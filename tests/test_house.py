@@ -188,11 +188,7 @@ def test_files_and_functions_are_short(package: str) -> None:
     assert (files, functions) == ([], [])
 
 
-# Where somebody has said of each number where it is from; a room is added when that is done there.
-NUMBERS_EXPLAINED = ("bot", "slacksim", "lab")
-
-
-@pytest.mark.parametrize("package", NUMBERS_EXPLAINED)
+@pytest.mark.parametrize("package", MAY_IMPORT)
 def test_a_number_says_where_it_is_from(package: str) -> None:
     """A constant has a comment beside it, or above its block: a limit, a measurement, a choice."""
     silent = [

@@ -50,6 +50,11 @@ class Iterations:
     drawn: Course | None = None
     began: int | None = None  # time at which the last of several runs in the same files began, in microseconds
 
+    @property
+    def at_end(self) -> bool:
+        """Whether the job completed all that were planned."""
+        return self.last is not None and self.total is not None and self.last >= self.total
+
 
 def find_iterations(
     table: EventTable, files: Mapping[str, LogFile], planned: int | None, memory: Memory | None = None

@@ -36,7 +36,7 @@ def settle_last_words(table: EventTable, memory: Memory | None = None) -> EventT
 
 def _settle(table: EventTable) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     complains = np.array([_complains(template.sample, template.block) for template in table.templates] or [False])
-    heads = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(np.flatnonzero(complains).tolist()).values()]))
+    heads = table.all_rows_of(np.flatnonzero(complains).tolist())
     heads = heads[~table.timed[heads]]
     ends = _ends(table) if len(heads) else np.zeros(0, np.int64)
     settled, times = [np.zeros(0, np.intp)], [np.zeros(0, np.int64)]

@@ -171,6 +171,10 @@ class EventTable:
         order = np.argsort(rows, kind="stable")
         return {number: rows[order[places]] for number, places in rows_by(event[order], np.arange(len(order)))}
 
+    def all_rows_of(self, events: Collection[int]) -> NDArray[np.intp]:
+        """Head rows of all of these events together, in table order."""
+        return np.sort(np.concatenate([np.zeros(0, np.intp), *self.rows_of(events).values()]))
+
     def heads_of(self, wanted: NDArray[np.bool_]) -> Iterator[tuple[TablePart, NDArray[np.intp]]]:
         """Places of the head rows of events (a bool for each) in every part that has any."""
         found = ((part, self.heads_in(part, wanted)) for part in self.parts)

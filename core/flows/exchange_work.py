@@ -32,7 +32,7 @@ def _of_group(connections: Connections, group: FlowGroup, timeline: Timeline) ->
     begun: dict[int, list[Floats]] = {nic: [] for nic in group.nics}
     received: dict[int, list[Floats]] = {nic: [] for nic in group.nics}
     for member in group.connections:
-        a, b = int(connections.a[member]), int(connections.b[member])
+        a, b = connections.ends(member)
         for back, sender, receiver in ((False, a, b), (True, b, a)):
             transfers = transfers_of(connections, [member], back=back, silence=MESSAGE_US)
             start = by_batch(transfers[:, 0], transfers[:, 0], timeline)

@@ -132,16 +132,12 @@ def _whole(connections: Connections, group: FlowGroup, named: NamedGroup) -> Ite
 def _stages(connections: Connections, group: FlowGroup, name: str) -> Iterator[Lane]:
     """What each stage sends to the next one (activations), and what comes back (gradients)."""
     place = {nic: number for number, nic in enumerate(group.nics)}
-    pairs = sorted({tuple(sorted(_ends(connections, member), key=place.__getitem__)) for member in group.connections})
+    pairs = sorted({tuple(sorted(connections.ends(member), key=place.__getitem__)) for member in group.connections})
     for near, far in sorted(pairs, key=lambda pair: place[pair[0]]):
-        members = [member for member in group.connections if set(_ends(connections, member)) == {near, far}]
+        members = [member for member in group.connections if set(connections.ends(member)) == {near, far}]
         for back, (one, other) in ((near > far, (near, far)), (near < far, (far, near))):
             arrow = f"{connections.addresses[one]} → {connections.addresses[other]}"
             yield Lane(name, arrow, transfers_of(connections, members, back=back))
-
-
-def _ends(connections: Connections, member: int) -> tuple[int, int]:
-    return int(connections.a[member]), int(connections.b[member])
 
 
 def in_order(connections: Connections, groups: Groups, start: Ints) -> Groups:
@@ -162,7 +158,7 @@ def _from_first(connections: Connections, group: FlowGroup, start: Ints) -> Flow
     """A pipeline whose stages follow each other from the first one on; one that does not stays as it is."""
     beside: dict[int, set[int]] = {nic: set() for nic in group.nics}
     for member in group.connections:
-        a, b = int(connections.a[member]), int(connections.b[member])
+        a, b = connections.ends(member)
         beside[a].add(b)
         beside[b].add(a)
     path = list(_first_lane(connections, group, start))
@@ -180,7 +176,7 @@ def _first_lane(connections: Connections, group: FlowGroup, start: Ints) -> tupl
     begun = []
     for member in group.connections:
         rows = connections.rows(member)
-        a, b = int(connections.a[member]), int(connections.b[member])
+        a, b = connections.ends(member)
         for back, lane in ((False, (a, b)), (True, (b, a))):
             own = connections.counted[rows] & connections.data[rows] & (connections.back[rows] == back)
             moments = np.append(connections.start[rows][own], np.iinfo(np.int64).max)

@@ -205,7 +205,7 @@ def _first_sent(connections: Connections, lanes: Lanes, nic: int, timeline: Time
     """When a NIC first sent data in each step, NaN where it did not, and to whom in most steps (-1: it never sent)."""
     starts, receivers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for member, back in lanes:
-        a, b = int(connections.a[member]), int(connections.b[member])
+        a, b = connections.ends(member)
         if nic != (b if back else a):
             continue
         rows = connections.rows(member)

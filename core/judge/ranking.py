@@ -264,7 +264,7 @@ def _last_known(parsed: Parsed) -> Stage | None:
     return None
 
 
-_ROWS = 1 << 16
+_ROWS = 1 << 16  # that are looked through at once, from the end of the job; chosen, not measured
 
 
 def _best_placed(table: EventTable, candidates: Sequence[Candidate]) -> Stage:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from core.model import Line
+
 MINUTES_ALONE = 600  # seconds from which on nobody asks for the seconds beside the minutes
 JOB = "job"  # subject of what is true of all of it
 
@@ -27,15 +29,6 @@ class LiveKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LinePlace:
-    """A line of a job: file, number from 1 (0: not known), raw text."""
-
-    file: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class LiveFinding:
     """One claim about a running job, with the sentence that holds its numbers.
 
@@ -49,7 +42,7 @@ class LiveFinding:
     says: str
     quiet: float | None = None
     usual: float | None = None
-    line: LinePlace | None = None
+    line: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +59,7 @@ class Standing:
     ranks_expected: int | None = None
     lines: int = 0
     quiet: float | None = None
-    last: LinePlace | None = None
+    last: Line | None = None
 
 
 def duration(seconds: float) -> str:

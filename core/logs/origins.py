@@ -293,7 +293,7 @@ def _sole(votes: Counter[_Vote]) -> _Vote | None:
 
 
 def _node_of_rank(seen: Iterable[Origin], manifest: Manifest) -> dict[int, str]:
-    known = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+    known = manifest.node_of_rank
     votes: dict[int, Counter[str]] = defaultdict(Counter)
     for origin in seen:
         if origin.rank is not None and origin.node:

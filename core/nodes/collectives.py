@@ -14,10 +14,10 @@ from core.events.row_text import read_rows
 from core.events.table import rows_by
 from core.nodes.sign import Sign
 from core.parsed import Parsed
-from core.phrases import any_of, patterns_of, read_rules
+from core.phrases import any_of, patterns_in
 from core.shares import MIN_RANKS, few_of
 
-BEHIND_GROUP = 0.5
+BEHIND_GROUP = 0.5  # as likely as not: who lags may itself wait for somebody in another group
 NEVER_BEGAN = (
     0.65  # as who most others blame (core.nodes.spatial): each of them tells that it is in the same collective
 )
@@ -75,7 +75,7 @@ def _texts(parsed: Parsed) -> Iterator[tuple[int, str]]:
     """Raw text of the last rows of each speaker whose messages may tell of collectives."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if may_complete(template.sample)]
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))
+    rows = table.all_rows_of(events)
     chosen = [of_voice[-MAX_ROWS:] for _, of_voice in rows_by(table.voice, rows)]
     yield from sorted(read_rows(parsed.files, table, np.concatenate(chosen)).items()) if chosen else ()
 
@@ -109,5 +109,4 @@ def may_complete(template: str) -> bool:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    rules = read_rules("collectives.toml")["collective"]
-    return any_of([pattern for rule in rules for pattern in patterns_of(rule, "core/rules/collectives.toml")])
+    return any_of(patterns_in("collectives.toml", "collective"))

@@ -5,13 +5,11 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-import numpy as np
-
 from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.job import LogFile
 from core.logs.voices import NUMBERED_PROCESS
-from core.phrases import patterns_of, read_rules
+from core.phrases import patterns_in
 
 _ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
 MAX_READ = 4096  # raw lines that are read: one a rank of the largest jobs
@@ -24,7 +22,7 @@ def told_identities(table: EventTable, files: Mapping[str, LogFile]) -> tuple[di
     addresses: dict[str, str] = {}
     ranks: dict[int, str] = {}
     if telling:
-        rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(telling).values()]))
+        rows = table.all_rows_of(telling)
         rows = rows[table.node[rows] >= 0][:MAX_READ]
         for row, text in read_rows(files, table, rows).items():
             node = table.nodes[table.node[row]]
@@ -93,6 +91,5 @@ def _read(text: str, group: str) -> str | None:
 
 @cache
 def _patterns(group: str) -> tuple[re.Pattern[str], ...]:
-    rules = read_rules("identities.toml")["identity"]
-    patterns = [pattern for rule in rules for pattern in patterns_of(rule, "core/rules/identities.toml")]
+    patterns = patterns_in("identities.toml", "identity")
     return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns if f"(?P<{group}>" in pattern)

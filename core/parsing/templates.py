@@ -65,7 +65,7 @@ def _clip(text: str) -> str:
 
 
 def recall_templates(counts: Mapping[str, int], memory: Memory | None) -> dict[str, Template]:
-    """As ``find_templates``, which takes seconds for ten thousand texts; memory: of what was found for the same ones."""
+    """As ``find_templates``, which takes seconds for ten thousand texts; memory: of what was found for them."""
     if memory is None:
         return find_templates(counts)
     texts = sorted(counts)

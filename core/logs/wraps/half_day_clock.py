@@ -23,7 +23,7 @@ _CLOCK = re.compile(
 _LEAST = 0.2  # of the lines: a traceback has none, and java.util.logging has one in every second line
 _MOST = 0.8  # of the lines with a clock have one like this
 _LEAST_LINES = 3  # as for compact clocks
-_NOON = 12
+_NOON = 12  # hours
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
