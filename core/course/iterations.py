@@ -1,8 +1,9 @@
 """Iterations: how far each rank came, which iteration each row belongs to, and the numbers that their lines carry."""
 
 import json
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -283,3 +284,23 @@ def _is_regular(times: NDArray[np.int64]) -> bool:
     pauses = np.diff(times)
     usual = float(np.median(pauses)) if len(pauses) >= LEAST - 1 else 0.0
     return usual > 0 and float(np.mean((pauses <= usual * NEAR) & (pauses >= usual / NEAR))) >= REGULAR
+
+
+_NAMED = re.compile(
+    r"\b(?:global[_ ])?(?:steps?|iter(?:ation)?|update|(?:mini-?)?batch|round)[\"']?\s?[=:#]?\s?(\d{1,9})\b"
+    r"(?!\s?[/.]\d|\s?[KMG]?i?B\b)",
+    re.IGNORECASE,
+)
+
+
+def named_iteration(lines: Iterable[str], completed: int, interval: int) -> int | None:
+    """The iteration that the lines of an error name; None where they name none, or one that cannot be.
+
+    Args:
+        completed: the iteration completed last before the error, NO_ITERATION where none was.
+        interval: iterations between two that the logs print; the error comes before the next one is printed.
+    """
+    named = next((int(match[1]) for line in lines if (match := _NAMED.search(line))), None)
+    if named is None or completed == NO_ITERATION:
+        return named
+    return named if completed <= named <= completed + max(1, interval) else None

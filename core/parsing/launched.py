@@ -14,7 +14,7 @@ from core.events.table import EventTable
 from core.job import LogFile
 from core.processes import MAX_REPORTS, NamedProcess, process_of
 
-_REPORT = "ChildFailedError: first failure"  # as core.logs.blocks.torchrun calls it
+_REPORT = "ChildFailedError: first failure"  # as core.logs.blocks.reports calls it
 MIN_PROCESSES = 2  # of one alone nobody is told apart
 MAX_LOCAL = 1024  # processes of one machine; the largest have 192 cores, and a log may claim any number
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from core.errors import UnreadableFlows
 from sources.flows.addresses import MAPPED, named
-from sources.flows.exporter_clock import ahead_of
 from sources.flows.headers import number
-from sources.flows.records import Records
+from sources.flows.records import Records, ahead_of
 from sources.named_files import read_given
 
 V5, V9, IPFIX = 5, 9, 10  # versions, the first number of a datagram
