@@ -43,7 +43,7 @@ class ModelReply:
 
 
 class ModelTrouble(StrEnum):
-    """Why there is no answer."""
+    """Why the model gave no answer."""
 
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed out"

@@ -20,7 +20,7 @@ from core.answer.whole_job import (
 
 
 def decide(findings: Findings) -> Verdict:
-    """Weigh all findings."""
+    """The verdict of the first judge who has one on these findings; else that the job is unclear."""
     judges = (
         without_numbers,
         leaking,

@@ -83,7 +83,7 @@ class EventTable:
 
     @property
     def speakers(self) -> str:
-        """The same of several."""
+        """What several ranks stand for, in a sentence."""
         return "processes" if self.speaker == "process" else f"{self.speaker}s"
 
     def called(self, ranks: Collection[int], node: str) -> str:

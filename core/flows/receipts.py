@@ -25,7 +25,7 @@ def long_receipts(connections: Connections, job: JobFlows, timeline: Timeline) -
 
 
 def long_sendings(connections: Connections, job: JobFlows, timeline: Timeline) -> FlowSign:
-    """By sender: the same."""
+    """By sender: how long its transfers of a step lasted, of each connection by itself."""
     return _lengths(connections, job, timeline, sender=True)
 
 

@@ -76,7 +76,7 @@ class JobProgress:
 
     @property
     def known(self) -> bool:
-        """Whether its pace is known."""
+        """Whether enough iterations came to tell the pace."""
         return self._pace.words > MIN_STEPS
 
     def hear(self, heard: Heard, file: str, at: float, who: str) -> bool:

@@ -146,7 +146,7 @@ def _words(ending: Exit | None) -> str:
 
 
 def _others(kinds: Mapping[str, str], usual: str) -> str:
-    """How most ended, in words."""
+    """How most of the other ranks ended, for a sentence."""
     mixed = {kind for kind in kinds.values() if kind != "killed"} == {"error", "told"}
     return "an error or SIGTERM" if mixed else _words_of(usual)
 

@@ -92,7 +92,7 @@ class _Ledger:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows so far."""
         return self._state.rows
 
     def read(self, data: _Bytes, size: int, offset: int) -> None:
@@ -105,7 +105,7 @@ class _Ledger:
                 self._make_room()
 
     def columns(self) -> Columns:
-        """All rows."""
+        """The columns of all rows that were read."""
         rows = {name: column[: self._state.rows] for name, column in self._columns.items()}
         return Columns(
             **rows,
