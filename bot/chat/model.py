@@ -73,13 +73,7 @@ class ChatModel(Protocol):
 
     name: str
 
-    def answer(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: type[BaseModel],
-        max_tokens: int,
-    ) -> ModelReply:
+    def answer(self, messages: Sequence[ChatMessage], *, schema: type[BaseModel], max_tokens: int) -> ModelReply:
         """The answer: the text of one JSON object, which the caller validates.
 
         Args:

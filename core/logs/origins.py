@@ -145,10 +145,7 @@ def _combine(
     elif node not in manifest.nodes:  # the machine that collects what a launcher prints for all
         node = _of_job(rank, task, manifest, homes) or node
     origin = replace(
-        path,
-        rank=rank,
-        local_rank=label.local if label.local is not None else path.local_rank,
-        node=node or path.node,
+        path, rank=rank, local_rank=label.local if label.local is not None else path.local_rank, node=node or path.node
     )
     if origin.rank is not None or label.local is not None:
         return replace(origin, program=Program.RANK)

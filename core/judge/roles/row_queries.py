@@ -61,11 +61,7 @@ def without(table: EventTable, candidate: Candidate, ending: Chosen, why: str) -
         return candidate.with_role(Role.TEARDOWN, why)
     nodes, ranks = said_by(table, table.voice[rows])
     return replace(
-        candidate,
-        rows=rows,
-        count=candidate.count * len(rows) // len(candidate.rows),
-        nodes=nodes,
-        ranks=ranks,
+        candidate, rows=rows, count=candidate.count * len(rows) // len(candidate.rows), nodes=nodes, ranks=ranks
     )
 
 
