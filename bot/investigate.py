@@ -165,12 +165,7 @@ def _quoted(answer: Answer, *, redacted: bool) -> tuple[Diagnosis, Mapping[Place
 def _parse(inputs: Inputs, progress: Progress | None) -> Parsed:
     with inputs.readers() as workers:
         return parse_job(
-            inputs.job,
-            inputs.baseline,
-            cache=inputs.cache,
-            workers=workers,
-            memory=inputs.memory,
-            progress=progress,
+            inputs.job, inputs.baseline, cache=inputs.cache, workers=workers, memory=inputs.memory, progress=progress
         )
 
 

@@ -81,12 +81,7 @@ def choose_baseline(manifest: Manifest, others: Iterable[Manifest]) -> tuple[str
 
 
 def profile_job(
-    job: Job,
-    *,
-    cache: ByteCache | None,
-    workers: int | Executor,
-    memory: int | None = None,
-    progress: Progress | None,
+    job: Job, *, cache: ByteCache | None, workers: int | Executor, memory: int | None = None, progress: Progress | None
 ) -> Profile:
     """The profile of a successful job, from the cache when its files have not changed since."""
     key = reading_key(job)

@@ -22,27 +22,3 @@ class ByteCache(Protocol):
 
     def keep(self, key: str, descriptor: int) -> None:
         """Keep an open file as it is if that is possible; never fails."""
-
-
-class MemoryCache:
-    """The shipped fake: keeps everything until it is dropped, but no files."""
-
-    folder: Path | None = None
-
-    def __init__(self) -> None:
-        self._kept: dict[str, bytes] = {}
-
-    def get(self, key: str) -> bytes | None:
-        """The bytes that were put under this key, or None."""
-        return self._kept.get(key)
-
-    def put(self, key: str, value: bytes) -> None:
-        """Keep the bytes."""
-        self._kept[key] = bytes(value)
-
-    def open(self, key: str) -> int | None:  # noqa: ARG002 as the protocol has it
-        """Nothing is kept: None."""
-        return None
-
-    def keep(self, key: str, descriptor: int) -> None:
-        """Forget it at once."""

@@ -75,11 +75,7 @@ def diagnose(
 
 
 def diagnose_parsed(
-    parsed: Parsed,
-    *,
-    method: str = "firstfault",
-    earlier: Sequence[Attempt] = (),
-    network: FlowsAnswer | None = None,
+    parsed: Parsed, *, method: str = "firstfault", earlier: Sequence[Attempt] = (), network: FlowsAnswer | None = None
 ) -> Diagnosis:
     """Find the failure-indicating events, nodes, stage and iteration of a job that was read.
 

@@ -74,6 +74,11 @@ class Manifest:
     spares: int | None = None
     checked: bool | None = None
 
+    @property
+    def node_of_rank(self) -> dict[int, str]:
+        """The node of each rank; empty where nothing tells."""
+        return {rank: node for node, ranks in self.node_ranks.items() for rank in ranks}
+
 
 @dataclass(frozen=True, slots=True)
 class Job:

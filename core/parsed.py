@@ -26,10 +26,10 @@ from core.facts import fact_of
 from core.job import Job, LogFile
 from core.logs.voices import rank_called
 from core.memory import Memory
-from core.parsing.known_templates import recall_templates
 from core.parsing.launched import NOBODY_LAUNCHED, Launched
 from core.parsing.parse import JobReading, Progress, read_job
 from core.parsing.places import find_places
+from core.parsing.templates import recall_templates
 from core.version import core_version
 
 

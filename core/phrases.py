@@ -20,16 +20,6 @@ class BadRule(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
-    """A pattern, who prints it, where that is known from, and a real line in which it is found."""
-
-    match: str
-    program: str
-    source: str
-    line: str
-
-
-@dataclass(frozen=True, slots=True)
 class Worded:
     """One expression for several patterns; case is ignored. Searched only in texts with a word of one of them."""
 
@@ -60,20 +50,16 @@ def rule_files(folder: str) -> list[str]:
     return sorted(f"{folder}/{file.name}" for file in found if file.name.endswith(".toml"))
 
 
-def phrases_of(rule: Mapping[str, Any]) -> list[Phrase]:
-    """All phrases of a rule, in their order."""
-    return [
-        Phrase(match, source["program"], source["source"], line)
-        for source in rule.get("said", ())
-        for match, line in source["lines"]
-    ]
-
-
 def patterns_of(rule: Mapping[str, Any], where: str) -> list[str]:
     """The patterns of a rule, without where they come from."""
     for source in rule["said"]:
         refuse_unknown(source, _SAID, where)
     return [match for source in rule["said"] for match, _ in source["lines"]]
+
+
+def patterns_in(name: str, key: str) -> list[str]:
+    """The patterns of all rules under a key of one file below ``core/rules``."""
+    return [pattern for rule in read_rules(name)[key] for pattern in patterns_of(rule, f"core/rules/{name}")]
 
 
 def refuse_unknown(rule: Mapping[str, Any], known: frozenset[str], where: str) -> None:

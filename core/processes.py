@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from core.phrases import patterns_of, read_rules, word_of
+from core.phrases import patterns_in, word_of
 
 SHELL_SIGNAL = 128  # a shell or a container runtime adds this to the signal that ended a process: 137 is SIGKILL
 MAX_REPORTS = 8192  # lines that are read: one a rank of the largest jobs, and its agent's
@@ -76,8 +76,7 @@ def listed(tasks: str) -> Iterator[int]:
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    rules = read_rules("processes.toml")["process"]
-    patterns = [pattern for rule in rules for pattern in patterns_of(rule, "core/rules/processes.toml")]
+    patterns = patterns_in("processes.toml", "process")
     return tuple((word_of(pattern), re.compile(pattern, re.ASCII)) for pattern in patterns)
 
 

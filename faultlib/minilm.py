@@ -18,7 +18,7 @@ from faultlib.embedding import EmbeddingUnavailable, Vectors
 from faultlib.prepared_vectors import FILE, prepared_vectors
 
 MAX_TOKENS = 256  # what the model was trained for: max_seq_length of its official configuration
-DIMENSIONS = 384
+DIMENSIONS = 384  # of the vectors of all-MiniLM-L6-v2
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 VOCABULARY = Path(__file__).with_name("minilm_vocab.txt")

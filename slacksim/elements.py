@@ -133,11 +133,7 @@ CHOOSERS: dict[str, Check] = {
 }
 WRITERS: dict[str, Check] = {
     "plain_text_input": _typed_text(
-        may={
-            "multiline": boolean,
-            "min_length": whole(0, INPUT_TEXT),
-            "max_length": whole(1, INPUT_TEXT),
-        }
+        may={"multiline": boolean, "min_length": whole(0, INPUT_TEXT), "max_length": whole(1, INPUT_TEXT)}
     ),
     "number_input": _typed_text({"is_decimal_allowed": boolean}, {"min_value": string(64), "max_value": string(64)}),
     "email_text_input": _typed_text(),

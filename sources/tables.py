@@ -17,7 +17,7 @@ from sources.named_files import read_given, why_unreadable
 MOST_ROWS = 5_000_000  # a point a second for two months
 _TIME = ("time", "date", "timestamp", "_timestamp", "wall time", "start")
 _ITERATION = ("iteration", "step", "_step", "global_step")
-_SECONDS_A_DAY = 86_400.0
+_SECONDS_A_DAY = 86_400.0  # without leap seconds
 _WHOLE = re.compile(r"([0-9]{1,15})(?:\.0)?")
 _MLFLOW = re.compile(rb"\d{13} \S{1,32} \d{1,9}(?:\n|$)")  # mlruns/<experiment>/<run>/metrics/<name>
 

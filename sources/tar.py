@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from core.errors import UnreadableLog
 
-_BLOCK = 512
-_COPY_BYTES = 1 << 20
+_BLOCK = 512  # bytes: all parts of a tar begin at a multiple of it (POSIX, ustar)
+_COPY_BYTES = 1 << 20  # chosen, not measured: a usual size of a piece
 # A path has at most 4,096 bytes and an attribute of a file 65,536 (Linux): no honest header comes near.
 _MOST_HEADER_BYTES = 1 << 20
 _PAX = (tarfile.XHDTYPE, tarfile.SOLARIS_XHDTYPE)

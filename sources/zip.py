@@ -20,7 +20,7 @@ from sources.unpack import PartStream
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of one with files in it, and of an empty one
 _READ_BYTES = 1 << 16  # the last so many bytes of a corrupt member may be lost
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what zip writes without being told otherwise
-_ENCRYPTED_BIT = 1
+_ENCRYPTED_BIT = 1  # of the flags of a member (APPNOTE.TXT of PKWARE, 4.4.4)
 # What a damaged archive makes of the library, beside its own error.
 _ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, NotImplementedError, RuntimeError)
 

@@ -7,13 +7,16 @@ from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 from benchmarks.support.forked_children import Forker
 from tests.support.fast_tier import LIST, cpu_seconds, function_of, listed, too_dear, written
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # Machines are shared and noisy: speed is measured in benchmarks/, no example fails for being slow. What is pushed is
 # judged by the same examples everywhere; HYPOTHESIS_PROFILE=random looks for new ones.
@@ -147,6 +150,15 @@ class _Unsynced(sqlite3.Connection):
 
     def execute(self, sql: str, *words: Any) -> sqlite3.Cursor:
         return super().execute("PRAGMA synchronous=OFF" if sql.startswith("PRAGMA synchronous") else sql, *words)
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """The browser of this machine, for the tests of a file."""
+    from benchmarks.support.chromium import chromium  # noqa: PLC0415 only tests of pages need playwright
+
+    with chromium() as running:
+        yield running
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -35,7 +35,7 @@ ONLY_IN = {
 # The rooms of bot/, each after all that it imports; what stands loose at the top is a room too.
 CORE_ROOMS = (
     "cache", "safe_import", "errors", "checks", "job", "failure_kinds", "model", "naming", "phrases", "rules", "shares",
-    "version", "identities", "logs", "memory", "outcomes", "processes", "readings", "replay", "events", "facts",
+    "version", "logs", "memory", "outcomes", "processes", "replay", "events", "facts",
     "course", "parsing", "baseline", "parsed", "history", "judge", "occurrences", "live", "nodes", "dumps", "flows",
     "metrics", "answer", "l4", "next", "diagnose",
 )  # fmt: skip
@@ -188,11 +188,7 @@ def test_files_and_functions_are_short(package: str) -> None:
     assert (files, functions) == ([], [])
 
 
-# Where somebody has said of each number where it is from; a room is added when that is done there.
-NUMBERS_EXPLAINED = ("bot", "slacksim", "lab")
-
-
-@pytest.mark.parametrize("package", NUMBERS_EXPLAINED)
+@pytest.mark.parametrize("package", MAY_IMPORT)
 def test_a_number_says_where_it_is_from(package: str) -> None:
     """A constant has a comment beside it, or above its block: a limit, a measurement, a choice."""
     silent = [

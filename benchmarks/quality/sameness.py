@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from benchmarks.support.memory_cache import MemoryCache
 from bot.fetch.cache import FolderCache
 from bot.report.contract import to_contract
 from bot.report.json_document import to_json
 from core.baseline import choose_baseline
-from core.cache import ByteCache, MemoryCache
+from core.cache import ByteCache
 from core.diagnose import diagnose
 from core.errors import FirstfaultError
 from sources.jobs import JobSource, open_source

@@ -24,7 +24,7 @@ STEPS = (
     ("- find what was kept", "core/logs/read_cache.py", "read_kept"),
     ("- origins of voices", "core/logs/origins.py", "find_origins"),
     ("profiles of good jobs", "core/baseline.py", "profile_job"),
-    ("templates (Drain)", "core/parsing/known_templates.py", "recall_templates"),
+    ("templates (Drain)", "core/parsing/templates.py", "recall_templates"),
     ("rows that are held", "core/events/rows_in_memory.py", "hold"),
     ("the table", "core/parsing/parse.py", "table"),
     ("last words", "core/course/last_words.py", "settle_last_words"),

@@ -43,7 +43,7 @@ class ModelReply:
 
 
 class ModelTrouble(StrEnum):
-    """Why there is no answer."""
+    """Why the model gave no answer."""
 
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed out"
@@ -73,13 +73,7 @@ class ChatModel(Protocol):
 
     name: str
 
-    def answer(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: type[BaseModel],
-        max_tokens: int,
-    ) -> ModelReply:
+    def answer(self, messages: Sequence[ChatMessage], *, schema: type[BaseModel], max_tokens: int) -> ModelReply:
         """The answer: the text of one JSON object, which the caller validates.
 
         Args:

@@ -25,10 +25,4 @@ def model_from(settings: Settings) -> ChatModel | None:
         raise BadSettings("FIRSTFAULT_MODEL_KEY holds characters that no key has.", "Copy it again.")
     from bot.chat.openai_model import OpenAIModel  # noqa: PLC0415 openai takes a second to load
 
-    return OpenAIModel(
-        settings.model,
-        url,
-        key=key,
-        timeout=settings.model_timeout,
-        cache=FolderCache(settings.cache),
-    )
+    return OpenAIModel(settings.model, url, key=key, timeout=settings.model_timeout, cache=FolderCache(settings.cache))

@@ -91,13 +91,7 @@ class OpenAIModel:
                 "The URL of the language model makes no sense.", "Look at FIRSTFAULT_MODEL_URL."
             ) from error
 
-    def answer(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: type[BaseModel],
-        max_tokens: int,
-    ) -> ModelReply:
+    def answer(self, messages: Sequence[ChatMessage], *, schema: type[BaseModel], max_tokens: int) -> ModelReply:
         """Ask the endpoint, as ``ChatModel`` says."""
         return self._descend(_Question(tuple(messages), schema, max_tokens))
 

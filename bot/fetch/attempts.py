@@ -8,8 +8,7 @@ from core.baseline import choose_baseline
 from core.cache import ByteCache
 from core.diagnose import diagnose_parsed
 from core.errors import BadJobId, JobNotFound, NoLogs, SourceUnavailable, UnreadableLog
-from core.history.attempt import Attempt
-from core.history.attempt_bytes import decode, encode
+from core.history.attempt import Attempt, decode, encode
 from core.history.job_attempts import attempts_of
 from core.job import Job, Manifest
 from core.next.earlier_attempts import barren

@@ -221,8 +221,7 @@ def _refuse(who: str, answer: object) -> None:
     version, python, problem = answer if isinstance(answer, tuple) and len(answer) == 3 else ("", "", "")
     if version != reader_version():
         raise ClusterFailed(
-            f"The Dask {who} has another version of Firstfault.",
-            "Install the same one there: its answers may differ.",
+            f"The Dask {who} has another version of Firstfault.", "Install the same one there: its answers may differ."
         )
     if python != _python():
         raise ClusterFailed(

@@ -27,7 +27,7 @@ SURE = 0.01  # of the wall time: parts below are not worth a line unless they ar
 
 
 def lines(history: History) -> Iterator[str]:
-    """The text, line by line."""
+    """The history of a run as text, line by line."""
     run = history.account
     yield from textwrap.wrap(f"{harmless(history.name, 80)}: {headline(history)}", _WIDTH, break_on_hyphens=False)
     yield ""

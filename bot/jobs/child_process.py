@@ -102,7 +102,7 @@ class ChildProcess:
         return found
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Whether the child process runs."""
         return self._process.poll() is None
 
     def kill(self) -> None:

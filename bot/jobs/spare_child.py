@@ -47,7 +47,7 @@ class SpareChild:
         return None
 
     def stop(self) -> None:
-        """End it; no other comes."""
+        """End the spare child; no other is started after it."""
         with self._lock:
             self._stopped = True
             process, self._process = self._process, None

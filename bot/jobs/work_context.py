@@ -11,16 +11,7 @@ from typing import Any, TypeVar
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.lease_keeper import EndReason, Lease
 from bot.jobs.listener import Counters, Listener
-from bot.jobs.messages import (
-    AnswerMessage,
-    Ask,
-    ChildOrder,
-    Diagnose,
-    Draw,
-    FailureMessage,
-    ReplyMessage,
-    TellHistory,
-)
+from bot.jobs.messages import AnswerMessage, Ask, ChildOrder, Diagnose, Draw, FailureMessage, ReplyMessage, TellHistory
 from bot.jobs.run_files import RunFiles
 from bot.jobs.spare_child import SpareChild
 from bot.jobs.tasks import TASKS

@@ -27,12 +27,7 @@ class FittedParts:
     dropped: Mapping[str, int]
 
 
-def fit(
-    parts: Sequence[Part],
-    *,
-    most: Mapping[str, int] | None = None,
-    characters: int = MAX_JSON,
-) -> FittedParts:
+def fit(parts: Sequence[Part], *, most: Mapping[str, int] | None = None, characters: int = MAX_JSON) -> FittedParts:
     """As much as Slack takes, and of each kind at most so many; a message is read at 3 a.m."""
     kept = _within(parts, most or {})
     room, places = characters - _RESERVE[0], MAX_BLOCKS - _RESERVE[1]

@@ -58,11 +58,7 @@ def cites(ids: Sequence[str]) -> str:
 
 def known_fault(fault: KnownFault) -> list[str]:
     """Title, who vouches for it, the fix."""
-    return [
-        known_title(fault, MAX_SENTENCE),
-        f"{vouched(fault, capital=True)}.",
-        f"*Fix* {prose(fault.fix, MAX_FIX)}",
-    ]
+    return [known_title(fault, MAX_SENTENCE), f"{vouched(fault, capital=True)}.", f"*Fix* {prose(fault.fix, MAX_FIX)}"]
 
 
 def nothing_similar(diagnosis: Diagnosis, known: Sequence[KnownFault]) -> Iterator[Part]:

@@ -141,7 +141,7 @@ def _last_complete(
 
 
 def slowdown(slow: Slowdown) -> str:
-    """A slowdown in words."""
+    """A slowdown in words, with seconds an iteration before and after it."""
     than = "in good jobs" if slow.than_good_jobs else "before"
     return (
         f"A step took {duration(slow.after)} from iteration {slow.iteration} on, until the end, "

@@ -18,7 +18,7 @@ from core.course.unmarked_counts import find_beside
 from core.events.table import EventTable
 from core.facts import Blame, Fact
 from core.failure_kinds import Kind
-from core.judge.candidates import Candidate
+from core.judge.candidates import Candidate, said_by
 from core.judge.ranking import telling_roots
 from core.model import Role, Scope
 from core.nodes.sign import Sign, Suspicion
@@ -138,7 +138,7 @@ def _ordinary(parsed: Parsed, rows: NDArray[np.intp], because: str) -> Candidate
     event = int(table.event[rows[0]])
     every = rows[table.event[rows] == event]
     rows = np.sort(every[:MOST])
-    origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
+    nodes, ranks = said_by(table, table.voice[rows])
     return Candidate(
         event=event,
         text=table.templates[event].sample,
@@ -147,8 +147,8 @@ def _ordinary(parsed: Parsed, rows: NDArray[np.intp], because: str) -> Candidate
         count=len(every),
         excess=0.0,
         survived=0.0,
-        nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
-        ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
+        nodes=nodes,
+        ranks=ranks,
         role=Role.ROOT,
         score=SHOWS,
         stage=STAGES[int(parsed.stages[rows[:1]][0])],

@@ -50,7 +50,7 @@ def completed(findings: Findings) -> Verdict | None:
     Never established: that it ended says nothing of what its logs do not tell, such as weights that are wrong.
     """
     status, iterations = findings.parsed.job.status, findings.parsed.iterations
-    at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
+    at_end = iterations.at_end
     if apart_by_numbers(findings) or findings.ending.slow is not None:
         return None  # it took far longer than it needed
     if status is Status.COMPLETED and (at_end or not _crashed(findings)):

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.answer.activity import activity
-from core.events.table import rows_by
+from core.events.table import EventTable, rows_by
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.rank_rows import last_words
-from core.model import FirstPlot, Mark, NodeBar, Pictures, StackBar
+from core.model import Activity, ActivityLane, FirstPlot, Mark, NodeBar, Pictures, StackBar
 from core.nodes.sign import Suspicion
 from core.parsed import Parsed
 
@@ -79,3 +79,41 @@ def _marks(parsed: Parsed, telling: Sequence[Candidate], ids: Mapping[int, str])
             if time >= 0
         ]
     return tuple(marks[:MAX_MARKS])
+
+
+LANES, COLUMNS = 32, 48  # cells of the picture: a phone shows 48 of 7 pixels beside a name
+MAX_ROWS = 1_000_000  # rows that are counted, evenly chosen: which cells are empty shows with far fewer
+
+
+def activity(table: EventTable) -> Activity | None:
+    """The cells of the picture; None for a job with one speaker or without two moments."""
+    by_rank = len(table.ranks) > 1 and not table.ranks_are_nodes
+    speakers = np.array(table.ranks if by_rank else range(len(table.nodes)), np.int64)
+    if len(speakers) < 2 or not len(table):
+        return None
+    step = -(-len(table) // MAX_ROWS)
+    times, voices = np.asarray(table.time[::step]), np.asarray((table.rank if by_rank else table.node)[::step])
+    heard = (times >= 0) & (voices >= 0)
+    if not heard.any() or times[heard].min() == times[heard].max():
+        return None
+    times, places = times[heard], np.searchsorted(speakers, voices[heard])
+    first, last = int(times.min()), int(times.max())
+    columns = np.minimum((times - first) * COLUMNS // (last - first), COLUMNS - 1)
+    cells = np.bincount(places * COLUMNS + columns, minlength=len(speakers) * COLUMNS).reshape(-1, COLUMNS)
+    ends = np.full(len(speakers), -1, np.int64)
+    np.maximum.at(ends, places, times)
+    size = -(-len(speakers) // LANES)
+    names = [f"rank {rank}" for rank in speakers] if by_rank else list(table.nodes)
+    lanes = tuple(
+        _lane(names[at : at + size], cells[at : at + size], ends[at : at + size])
+        for at in range(0, len(speakers), size)
+    )
+    return Activity(first, last, lanes, lane_of=size, every=step)
+
+
+def _lane(names: list[str], cells: NDArray[np.int64], ends: NDArray[np.int64]) -> ActivityLane:
+    """Of several speakers the one that fell silent first: it is what somebody looks for."""
+    shown = int(np.lexsort((cells.sum(axis=1), ends))[0])
+    end = int(ends[shown])
+    beside = (names[0], names[-1]) if len(names) > 1 else ()
+    return ActivityLane(names[shown], tuple(cells[shown].tolist()), end if end >= 0 else None, beside)

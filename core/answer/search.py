@@ -15,7 +15,7 @@ from core.job import LogFile
 from core.parsed import Parsed
 
 MAX_SEARCHED = 4 << 30  # bytes that a search for words reads, some seconds; the answer says when there was more
-_BLOCK = 1 << 22
+_BLOCK = 1 << 22  # bytes that are searched at once: 4 MB, as measured below
 _WINDOW = 400_000  # matching lines that are counted
 # Measured on 4 MB: a table of beginnings 17 ms, a word that is looked for 2.2.
 _MANY_WORDS, _BEGINNING, _DIGEST_BITS = 8, 4, 14

@@ -7,20 +7,11 @@ from core.answer.findings import Findings, Verdict
 from core.answer.node_at_fault import of_nodes
 from core.answer.not_failed import completed, ended_at_once, stopped, stopped_unsaid
 from core.answer.unclear_jobs import dumped, measured, running, unclear
-from core.answer.whole_job import (
-    diverged,
-    leaking,
-    of_all,
-    parted,
-    somewhere,
-    stalled,
-    without_numbers,
-    worked_alone,
-)
+from core.answer.whole_job import diverged, leaking, of_all, parted, somewhere, stalled, without_numbers, worked_alone
 
 
 def decide(findings: Findings) -> Verdict:
-    """Weigh all findings."""
+    """The verdict of the first judge who has one on these findings; else that the job is unclear."""
     judges = (
         without_numbers,
         leaking,

@@ -30,7 +30,7 @@ from core.nodes.sign import short
 from core.nodes.slow import SlowerPart, slower_part
 from core.shares import MAJORITY
 
-PAIR = 2
+PAIR = 2  # of what a sentence calls "both" and not "all"
 _GO_BACK = "Restart from a checkpoint before that; look at the data and the learning rate there, and clip gradients."
 # Kinds that most report and one node causes: all wait in vain for it, or get its nan with the next all-reduce
 _VICTIMS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.PORT_IN_USE, Kind.NUMERICS})
@@ -142,7 +142,7 @@ def stalled(findings: Findings) -> Verdict | None:
     stop = f" ({roots[0].fact.says})" if roots and roots[0].fact.stop else ""
     heard = findings.voices >= MIN_VOICES
     iterations = findings.parsed.iterations
-    at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
+    at_end = iterations.at_end
     whole = (
         heard
         or at_end

@@ -17,7 +17,7 @@ _TOLD = 160  # characters of an output that are shown
 
 
 class CheckOutcome(StrEnum):
-    """What a check came to."""
+    """Whether a node passed a check; UNKNOWN where the check did not run, or says neither."""
 
     PASSED = "passed"
     FAILED = "failed"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from core.events.table import EventTable
 from core.logs.lines import NO_TIME
 from core.memory import Memory
-from core.phrases import any_of, patterns_of, read_rules
+from core.phrases import any_of, patterns_in
 
 
 def saved_times(table: EventTable, memory: Memory | None = None) -> NDArray[np.int64]:
@@ -27,5 +27,4 @@ def saved_times(table: EventTable, memory: Memory | None = None) -> NDArray[np.i
 
 @cache
 def _is_saved() -> re.Pattern[str]:
-    rules = read_rules("checkpoints.toml")["saved"]
-    return any_of([pattern for rule in rules for pattern in patterns_of(rule, "core/rules/checkpoints.toml")])
+    return any_of(patterns_in("checkpoints.toml", "saved"))

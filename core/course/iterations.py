@@ -1,8 +1,9 @@
 """Iterations: how far each rank came, which iteration each row belongs to, and the numbers that their lines carry."""
 
 import json
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,14 +12,16 @@ from numpy.typing import NDArray
 
 from core.course.markers import Markers, find_markers, measures
 from core.course.pace import Course, course_of, drawn_course
-from core.course.pulse import find_pulse
 from core.events.column import Column
 from core.events.row_text import each_row
 from core.events.table import EventTable, rows_by
+from core.facts import complains
 from core.job import LogFile
 from core.logs.lines import NO_TIME
+from core.logs.origins import Program
 from core.memory import Memory
 from core.model import Series
+from core.shares import MAJORITY
 
 NO_ITERATION = -1
 
@@ -29,8 +32,8 @@ class Iterations:
 
     of_row: int32 a row, the iteration completed last by the speaker of the row, or by the job where the speaker counts
     none; NO_ITERATION before the first. last: the last complete one of the job, None where nothing counts them: then
-    the rest tells of what it says regularly (``core.course.pulse``). of_rank: of each rank that counts. total: how many
-    were planned. series: numbers by iteration, by name. course: when the job reached them.
+    the rest tells of what it says regularly (``find_pulse``). of_rank: of each rank that counts. total: how many were
+    planned. series: numbers by iteration, by name. course: when the job reached them.
     courses: the same of each rank that counts. drawn: where no line has a clock, when its bar says so, from its start.
     """
 
@@ -47,6 +50,11 @@ class Iterations:
     ended: int = NO_TIME  # time of the last marker, in microseconds
     drawn: Course | None = None
     began: int | None = None  # time at which the last of several runs in the same files began, in microseconds
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the job completed all that were planned."""
+        return self.last is not None and self.total is not None and self.last >= self.total
 
 
 def find_iterations(
@@ -232,3 +240,67 @@ def _values(
             if match:
                 values[measure.name][number_of[row]] = float(match[match.lastindex or 0]) * measure.scale
     return values
+
+
+# Of a pulse, by which progress is told where nothing counts iterations
+LEAST = 8  # times that each speaker says it: as many as show where a level was left (core.course.level_shift)
+NEAR = 2.0  # times the usual pause, or half of it,
+REGULAR = 0.8  # that so many of all pauses are near to: others hold an evaluation or a checkpoint
+
+
+def find_pulse(table: EventTable) -> NDArray[np.intp]:
+    """Rows of the message with numbers that most speakers say regularly, by their own clocks; none where none is.
+
+    ``seen 3.80M samples, 12,255 samples/s`` every five seconds: nobody knows which iteration that is, but as long as it
+    comes the job goes on, and when it stays away the job stands still.
+    """
+    works = np.array(
+        [
+            origin.program is not Program.DAEMON and bool(origin.node or origin.rank is not None)
+            for origin in table.origins
+        ],
+        np.bool_,
+    )
+    speakers = np.unique(table.counts.voice[works[table.counts.voice]]) if works.any() else np.zeros(0, np.int64)
+    events = [
+        event
+        for event, template in enumerate(table.templates)
+        if table.heads[event] >= LEAST
+        and "<NUM>" in template.sample
+        and not template.block
+        and not complains(template.sample)
+    ]
+    best, found = (0, 0), np.zeros(0, np.intp)
+    for _, rows in sorted(table.rows_of(events).items()):
+        own = rows[table.head[rows] & table.timed[rows] & works[table.voice[rows]]]
+        regular = [mine for _, mine in rows_by(table.voice, own) if _is_regular(table.time[mine])]
+        size = (len(regular), sum(map(len, regular)))
+        if size > best and len(regular) > len(speakers) * MAJORITY:
+            best, found = size, np.sort(np.concatenate(regular))
+    return found
+
+
+def _is_regular(times: NDArray[np.int64]) -> bool:
+    pauses = np.diff(times)
+    usual = float(np.median(pauses)) if len(pauses) >= LEAST - 1 else 0.0
+    return usual > 0 and float(np.mean((pauses <= usual * NEAR) & (pauses >= usual / NEAR))) >= REGULAR
+
+
+_NAMED = re.compile(
+    r"\b(?:global[_ ])?(?:steps?|iter(?:ation)?|update|(?:mini-?)?batch|round)[\"']?\s?[=:#]?\s?(\d{1,9})\b"
+    r"(?!\s?[/.]\d|\s?[KMG]?i?B\b)",
+    re.IGNORECASE,
+)
+
+
+def named_iteration(lines: Iterable[str], completed: int, interval: int) -> int | None:
+    """The iteration that the lines of an error name; None where they name none, or one that cannot be.
+
+    Args:
+        completed: the iteration completed last before the error, NO_ITERATION where none was.
+        interval: iterations between two that the logs print; the error comes before the next one is printed.
+    """
+    named = next((int(match[1]) for line in lines if (match := _NAMED.search(line))), None)
+    if named is None or completed == NO_ITERATION:
+        return named
+    return named if completed <= named <= completed + max(1, interval) else None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.table import EventTable, rows_by
-from core.events.table_rows import Settled
+from core.events.table_rows import SettledTimes
 from core.facts import fact_of
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program
@@ -31,12 +31,12 @@ def settle_last_words(table: EventTable, memory: Memory | None = None) -> EventT
     After a timed complaint it is the traceback that a logger printed below its message, and keeps the time of that.
     """
     rows, time = memory.arrays("last words", lambda: _settle(table)) if memory else _settle(table)
-    return replace(table, settled=Settled(rows, time).over(table.settled)) if len(rows) else table
+    return replace(table, settled=SettledTimes(rows, time).over(table.settled)) if len(rows) else table
 
 
 def _settle(table: EventTable) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     complains = np.array([_complains(template.sample, template.block) for template in table.templates] or [False])
-    heads = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(np.flatnonzero(complains).tolist()).values()]))
+    heads = table.all_rows_of(np.flatnonzero(complains).tolist())
     heads = heads[~table.timed[heads]]
     ends = _ends(table) if len(heads) else np.zeros(0, np.int64)
     settled, times = [np.zeros(0, np.intp)], [np.zeros(0, np.int64)]

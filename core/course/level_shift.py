@@ -121,5 +121,5 @@ def find_growth(values: NDArray[np.float64]) -> Shift | None:
 
 
 def _spread(octaves: NDArray[np.float64]) -> float:
-    """Robust standard deviation."""
+    """Standard deviation of the values, from the median of their deviations."""
     return float(np.median(np.abs(octaves - np.median(octaves)))) * MAD_TO_SIGMA

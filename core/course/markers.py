@@ -91,7 +91,7 @@ class Markers:
         return Markers(*(column[wanted] for column in self.columns()))
 
     def columns(self) -> tuple[NDArray[Any], ...]:
-        """All of it, in this order."""
+        """Its arrays in the order of the fields, as ``core.memory`` keeps them."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
 

@@ -31,7 +31,7 @@ class Openers:
     by_place: NDArray[np.int8]
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """All of it, in this order."""
+        """Its arrays in the order of the fields, as ``core.memory`` keeps them."""
         return (self.clock, self.by_clock, self.rows, self.by_place)
 
 
@@ -86,7 +86,7 @@ class _Again:
         self._time = NO_TIME if self._first is None else int(table.time[self._first])
 
     def of(self, part: TablePart, rows: NDArray[np.intp], opened: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Which of these rows do."""
+        """Whether each row loads anew, and so opens no stage."""
         if self._first is None:
             return np.zeros(len(rows), np.bool_)
         if part.file == self._table.file[self._first]:

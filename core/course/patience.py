@@ -21,10 +21,7 @@ def patience(step: float, usual: float, longest: float, *, steps: float = HANG_S
         longest: seconds of the longest pause that the job, or a good one like it, came through.
     """
     return max(
-        HANG_SECONDS,
-        min(steps * step, SLOW_STEPS * step + SLOW_SECONDS),
-        HANG_WORDS * usual,
-        HANG_PAUSES * longest,
+        HANG_SECONDS, min(steps * step, SLOW_STEPS * step + SLOW_SECONDS), HANG_WORDS * usual, HANG_PAUSES * longest
     )
 
 

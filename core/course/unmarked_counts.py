@@ -16,7 +16,7 @@ ALONG = 0.5  # of the iterations of the job, that who counts them in words of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Beside:
+class UnmarkedCounts:
     """Lines that count the iterations of ranks that say no marker: rows, sorted, and of each the iteration and rank."""
 
     rows: NDArray[np.intp]
@@ -24,7 +24,7 @@ class Beside:
     ranks: NDArray[np.int32]
 
 
-def find_beside(table: EventTable, files: Mapping[str, LogFile], iterations: Iterations, most: int) -> Beside:
+def find_beside(table: EventTable, files: Mapping[str, LogFile], iterations: Iterations, most: int) -> UnmarkedCounts:
     """The iterations that such ranks count, where they go about as far as the job.
 
     Args:
@@ -36,7 +36,7 @@ def find_beside(table: EventTable, files: Mapping[str, LogFile], iterations: Ite
     counted = frozenset(iterations.numbers.tolist())
     counter = find_counter(table, files, silent, counted) if len(silent) and counted else None
     if counter is None:
-        return Beside(nothing, np.zeros(0, np.int64), np.zeros(0, np.int32))
+        return UnmarkedCounts(nothing, np.zeros(0, np.int64), np.zeros(0, np.int32))
     found = read_counter(table, files, most, counter)
     last = max(counted)
     along = [
@@ -45,7 +45,7 @@ def find_beside(table: EventTable, files: Mapping[str, LogFile], iterations: Ite
         if ALONG * last <= found.numbers[mine].max() <= last + _interval(found.numbers[mine])
     ]
     found = found.only(np.sort(np.concatenate([nothing, *along])))
-    return Beside(found.rows, found.numbers, ranks[found.voices])
+    return UnmarkedCounts(found.rows, found.numbers, ranks[found.voices])
 
 
 def _interval(numbers: NDArray[np.int64]) -> int:

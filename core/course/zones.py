@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core.course.job_clock import HALF_HOUR, moment, zone
 from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.events.table_rows import Settled
+from core.events.table_rows import SettledTimes
 from core.job import LogFile, Manifest
 from core.logs.file_rows import TIMED
 from core.logs.lines import FAR, NO_TIME, clock_form
@@ -57,7 +57,7 @@ def settle_zones(
         return _shifted(table, files, planned)
 
     rows, time = memory.arrays(f"zones {planned}", find) if memory else find()
-    return replace(table, settled=Settled(rows, time)) if len(rows) else table
+    return replace(table, settled=SettledTimes(rows, time)) if len(rows) else table
 
 
 def _shifted(

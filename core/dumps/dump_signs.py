@@ -12,7 +12,7 @@ from core.dumps.outliers import Outlier, bars, drawn, outliers, training, tree, 
 from core.dumps.printed_stacks import find_printed, traces
 from core.dumps.rank_groups import RankGroup, parallel_groups, smallest_around
 from core.dumps.recorder import Recording
-from core.dumps.stack_rounds import Round, flagged_signs, rounds_of
+from core.dumps.stack_rounds import Round, flagged_signs, node_of, rounds_of
 from core.dumps.stacks import Process
 from core.dumps.stalls import Stall, StallKind, find_stalls, groups_of
 from core.job import Manifest
@@ -151,10 +151,7 @@ def outlier_signs(found: Sequence[Outlier], groups: Sequence[RankGroup], home: C
     """A sign for each node with processes that stand where few do."""
     by_node: dict[str, list[Outlier]] = defaultdict(list)
     for outlier in found:
-        rank = outlier.process.rank
-        by_node[outlier.process.node or (home(rank) if rank is not None else f"process {outlier.process.pid}")].append(
-            outlier
-        )
+        by_node[node_of(outlier, home)].append(outlier)
     ranks = [outlier.process.rank for outlier in found if outlier.process.rank is not None]
     around = _isolation(ranks, groups, home) if len(ranks) == len(found) else ""
     signs = []

@@ -53,7 +53,7 @@ class _Reader:
         self._memo: dict[int, Any] = {}
 
     def run(self) -> Any:
-        """Run to STOP."""
+        """The value that the pickle holds; runs its opcodes up to STOP."""
         data, size = self._data, len(self._data)
         while self._at < size:
             code = data[self._at]
@@ -70,7 +70,7 @@ class _Reader:
         raise ValueError("no STOP")
 
     def push(self, value: Any) -> None:
-        """A value on the stack."""
+        """Put a value on the stack."""
         self._stack.append(value)
 
     def pop(self) -> Any:
@@ -81,7 +81,7 @@ class _Reader:
         return value
 
     def top(self, kind: type) -> Any:
-        """The container on top."""
+        """The container of this kind on top of the stack, which stays there."""
         value = self._stack[-1]
         if not isinstance(value, kind):
             raise TypeError("no such container")

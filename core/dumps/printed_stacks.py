@@ -76,7 +76,7 @@ def _taken(parsed: Parsed, home: Callable[[int], str]) -> dict[int, tuple[int, P
     """The last stack that py-spy took of each rank into a log, and its row; a line or its command names the rank."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if _PY_SPY.match(template.sample)]
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_DUMPS]
+    rows = table.all_rows_of(events)[:MAX_DUMPS]
     found: dict[int, tuple[int, Process]] = {}
     for file in np.unique(table.file[rows]).tolist():
         own, whole = rows[table.file[rows] == file], table.rows_of_file(file)

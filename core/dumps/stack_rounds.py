@@ -65,7 +65,7 @@ def flagged_signs(
 
 def _around(found: Sequence[Outlier], groups: Sequence[RankGroup], home: Callable[[int], str]) -> tuple[str, ...]:
     """The nodes of the smallest group around who is flagged: one where all are on it; empty where there is none."""
-    nodes = {_node(outlier, home) for outlier in found}
+    nodes = {node_of(outlier, home) for outlier in found}
     if len(nodes) <= 1:
         return tuple(sorted(nodes))
     ranks = [outlier.process.rank for outlier in found if outlier.process.rank is not None]
@@ -73,7 +73,8 @@ def _around(found: Sequence[Outlier], groups: Sequence[RankGroup], home: Callabl
     return tuple(sorted({home(rank) for rank in group.ranks})) if group else ()
 
 
-def _node(outlier: Outlier, home: Callable[[int], str]) -> str:
+def node_of(outlier: Outlier, home: Callable[[int], str]) -> str:
+    """The node of its process; that of its rank, or a name for the process, where no file tells one."""
     rank = outlier.process.rank
     return outlier.process.node or (home(rank) if rank is not None else f"process {outlier.process.pid}")
 
@@ -81,7 +82,7 @@ def _node(outlier: Outlier, home: Callable[[int], str]) -> str:
 def _sign(
     node: str, nodes: Sequence[str], flagged: Sequence[Sequence[Outlier]], rounds: int, home: Callable[[int], str]
 ) -> Sign:
-    own = [outlier for found in flagged for outlier in found if _node(outlier, home) == node]
+    own = [outlier for found in flagged for outlier in found if node_of(outlier, home) == node]
     group = f"its group ({together(nodes)})" if len(nodes) > 1 else node
     first = f" First: {own[0].because}" if own else ""
     return Sign(

@@ -12,7 +12,7 @@ ReadPart = Callable[[int, Places], NDArray[Any]]  # number of a part, and which 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Known:
+class KnownValues:
     """Values of some rows, sorted, that are in memory."""
 
     rows: NDArray[np.intp]
@@ -23,7 +23,7 @@ class Column(np.lib.mixins.NDArrayOperatorsMixin):
     """One value a row. ``column[row]``, ``column[rows]`` and slices read what they name; arithmetic reads it all."""
 
     def __init__(
-        self, starts: NDArray[np.int64], kind: type[np.generic], read: ReadPart, known: Known | None = None
+        self, starts: NDArray[np.int64], kind: type[np.generic], read: ReadPart, known: KnownValues | None = None
     ) -> None:
         """Make a column of parts.
 

@@ -9,7 +9,7 @@ from core.events.table import EventTable
 from core.logs.label import read_label
 
 _MAX_MESSAGE = 20_000  # rows; the longest report that was seen has 9 rows for each of 1,024 ranks
-_MAX_KEYS = 4
+_MAX_KEYS = 4  # lines that say what happened; chosen, not measured: the exception itself and the first of its causes
 _REACH = 64  # rows that are looked at at first; most messages have less
 _TOGETHER = 4096  # messages whose first rows are looked at together: 2 MB a column
 

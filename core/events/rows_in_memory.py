@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events.table import EventTable
-from core.events.table_rows import Held, TablePart
+from core.events.table_rows import HeldRows, TablePart
 from core.memory import Memory
 
 MAX_HELD = 1 << 20  # head rows of events that must be held: 45 MB with their columns
@@ -24,10 +24,10 @@ def hold(table: EventTable, must: Collection[int], memory: Memory | None = None)
     if memory is None:
         return replace(table, in_memory=_find(table, must))
     arrays = memory.arrays("held", lambda: _find(table, must).arrays())
-    return replace(table, in_memory=Held(*arrays))
+    return replace(table, in_memory=HeldRows(*arrays))
 
 
-def _find(table: EventTable, must: Collection[int]) -> Held:
+def _find(table: EventTable, must: Collection[int]) -> HeldRows:
     heads, wanted = table.heads, np.zeros(len(table.templates) + 1, np.bool_)
     wanted[list(must)] = True
     limit = _limit(heads[wanted[:-1]])
@@ -43,7 +43,7 @@ def _find(table: EventTable, must: Collection[int]) -> Held:
     ]
     none = [np.zeros(0, kind) for kind in _KINDS[1:]]
     joined = (np.concatenate(list(parts)) for parts in zip(none, *columns, strict=True))
-    return Held(np.flatnonzero(wanted[:-1]).astype(np.uint32), *joined)
+    return HeldRows(np.flatnonzero(wanted[:-1]).astype(np.uint32), *joined)
 
 
 def _limit(heads: NDArray[np.int64]) -> int:

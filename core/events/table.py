@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events.column import Column, Computed, Known, Places
-from core.events.table_rows import Held, Settled, TablePart
+from core.events.column import Column, Computed, KnownValues, Places
+from core.events.table_rows import HeldRows, SettledTimes, TablePart
 from core.events.tallies import EventCounts, VoiceCounts, said_by, spoken_by
 from core.events.template import Template
 from core.logs.file_rows import HEAD, KEY, TIMED, FileRows
@@ -45,8 +45,8 @@ class EventTable:
     templates: tuple[Template, ...]
     texts: tuple[NDArray[np.uint32], ...]
     event_of: NDArray[np.uint32]
-    settled: Settled | None = None
-    in_memory: Held | None = None
+    settled: SettledTimes | None = None
+    in_memory: HeldRows | None = None
     ranks_are_nodes: bool = False
 
     def __len__(self) -> int:
@@ -83,7 +83,7 @@ class EventTable:
 
     @property
     def speakers(self) -> str:
-        """The same of several."""
+        """What several ranks stand for, in a sentence."""
         return "processes" if self.speaker == "process" else f"{self.speaker}s"
 
     def called(self, ranks: Collection[int], node: str) -> str:
@@ -170,6 +170,10 @@ class EventTable:
         rows, event = np.concatenate(found), np.concatenate(events_of_rows)
         order = np.argsort(rows, kind="stable")
         return {number: rows[order[places]] for number, places in rows_by(event[order], np.arange(len(order)))}
+
+    def all_rows_of(self, events: Collection[int]) -> NDArray[np.intp]:
+        """Head rows of all of these events together, in table order."""
+        return np.sort(np.concatenate([np.zeros(0, np.intp), *self.rows_of(events).values()]))
 
     def heads_of(self, wanted: NDArray[np.bool_]) -> Iterator[tuple[TablePart, NDArray[np.intp]]]:
         """Places of the head rows of events (a bool for each) in every part that has any."""
@@ -261,7 +265,7 @@ class EventTable:
     @cached_property
     def event(self) -> Column:
         """Place in ``templates``."""
-        known = Known(self.in_memory.rows, self.event_of[self.in_memory.message]) if self.in_memory else None
+        known = KnownValues(self.in_memory.rows, self.event_of[self.in_memory.message]) if self.in_memory else None
         return self._read(np.uint32, lambda part, at: self.events[part.file][part.rows.message[at]], known)
 
     @cached_property
@@ -284,15 +288,15 @@ class EventTable:
         return Computed(self._starts, kind, of_rows)
 
     def _marked(self, mark: int) -> Column:
-        known = Known(self.in_memory.rows, self.in_memory.marks & mark != 0) if self.in_memory else None
+        known = KnownValues(self.in_memory.rows, self.in_memory.marks & mark != 0) if self.in_memory else None
         return self._read(np.bool_, lambda part, at: part.rows.marks[at] & mark != 0, known)
 
     def _column(self, name: str, kind: type[np.generic], read: "ReadRows") -> Column:
         return self._read(
-            kind, read, Known(self.in_memory.rows, getattr(self.in_memory, name)) if self.in_memory else None
+            kind, read, KnownValues(self.in_memory.rows, getattr(self.in_memory, name)) if self.in_memory else None
         )
 
-    def _read(self, kind: type[np.generic], read: "ReadRows", known: Known | None) -> Column:
+    def _read(self, kind: type[np.generic], read: "ReadRows", known: KnownValues | None) -> Column:
         return Column(self._starts, kind, lambda number, at: read(self.parts[number], at), known)
 
     @cached_property

@@ -20,7 +20,7 @@ class TablePart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class HeldRows:
     """Head rows of some events with what stands in their columns, in memory (``core.events.rows_in_memory``).
 
     events: sorted. rows: sorted; the other columns as in ``core.events.table.EventTable``, message: a number for its
@@ -42,20 +42,20 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Settled:
+class SettledTimes:
     """Rows, sorted, and the time that each has in truth."""
 
     rows: NDArray[np.intp]
     time: NDArray[np.int64]
 
-    def over(self, other: "Settled | None") -> "Settled":
+    def over(self, other: "SettledTimes | None") -> "SettledTimes":
         """Both; of a row that stands in both this one."""
         if other is None:
             return self
         kept = ~np.isin(other.rows, self.rows)
         rows, time = np.append(self.rows, other.rows[kept]), np.append(self.time, other.time[kept])
         order = np.argsort(rows)
-        return Settled(rows[order], time[order])
+        return SettledTimes(rows[order], time[order])
 
     def put(self, rows: NDArray[np.intp], time: NDArray[np.int64]) -> NDArray[np.int64]:
         """The times of some rows with the settled ones among them."""

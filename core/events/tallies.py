@@ -87,5 +87,5 @@ def spoken_by(scans: Sequence[FileRows]) -> VoiceCounts:
 
 
 def joined(parts: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
-    """One array of all of these."""
+    """One array of all parts; an empty one of this kind where there are none."""
     return np.concatenate([np.zeros(0, kind), *parts])

@@ -19,7 +19,7 @@ ROCE_PORT = 4791  # the destination port of RoCEv2, in both directions; the sour
 ACK = 150  # bytes a packet at most, of a record without data (docs/how-to/flows.md: 55 to 66 % of the records)
 MANY = 65_535  # addresses: two of them and two ports are one number of 64 bits
 FIN_RST = 0b101  # TCP flags that end a connection
-PUSH = 0b1000
+PUSH = 0b1000  # and that of a packet which its program wants to be delivered at once
 BARE = (
     80  # bytes a packet at most without anything of the program in it: headers of Ethernet, IPv6 and TCP with options
 )
@@ -65,6 +65,10 @@ class Connections:
     def __len__(self) -> int:
         """The number of connections."""
         return len(self.a)
+
+    def ends(self, connection: int) -> tuple[int, int]:
+        """The addresses that a connection joins: a, b."""
+        return int(self.a[connection]), int(self.b[connection])
 
     def rows(self, connection: int) -> slice:
         """The records of a connection."""

@@ -7,7 +7,6 @@ of its exchanges late, and of the others each has begun one before.
 
 import numpy as np
 
-from core.flows.acknowledgements import SOON_US
 from core.flows.connections import Connections
 from core.flows.groups import FlowGroup, Groups
 from core.flows.jobs import Floats
@@ -15,7 +14,7 @@ from core.flows.signs import FlowSign, sign_of
 from core.flows.stage_work import by_batch
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
-from core.flows.transfers import MESSAGE_US, Transfers, transfers_of
+from core.flows.transfers import MESSAGE_US, SOON_US, Transfers, transfers_of
 
 
 def exchange_work(connections: Connections, groups: Groups, timeline: Timeline) -> FlowSign:
@@ -33,7 +32,7 @@ def _of_group(connections: Connections, group: FlowGroup, timeline: Timeline) ->
     begun: dict[int, list[Floats]] = {nic: [] for nic in group.nics}
     received: dict[int, list[Floats]] = {nic: [] for nic in group.nics}
     for member in group.connections:
-        a, b = int(connections.a[member]), int(connections.b[member])
+        a, b = connections.ends(member)
         for back, sender, receiver in ((False, a, b), (True, b, a)):
             transfers = transfers_of(connections, [member], back=back, silence=MESSAGE_US)
             start = by_batch(transfers[:, 0], transfers[:, 0], timeline)

@@ -84,7 +84,7 @@ class Groups:
 def is_open(connections: Connections, groups: Groups) -> bool:
     """Whether a ring of three and more has ends: then some of its NICs were not captured."""
     for group in groups.of("dp"):
-        ends = {(int(connections.a[member]), int(connections.b[member])) for member in group.connections}
+        ends = {connections.ends(member) for member in group.connections}
         near = Counter(nic for pair in ends for nic in pair)
         if len(group.nics) > 2 and min(near.values()) < 2:
             return True
@@ -137,7 +137,7 @@ def _beside_rings(
     Args:
         often: more transfers than a tied embedding has, which is sent once a step: several to one of a ring.
     """
-    a, b = int(connections.a[connection]), int(connections.b[connection])
+    a, b = connections.ends(connection)
     if ring_of.get(a, -1) == ring_of.get(b, -2):
         return "ep"
     stages = together(*lanes) < TURNS or _alike(lanes) or min(map(len, lanes)) > often
@@ -150,14 +150,14 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
     Stages with several small chunks of layers send so often that only the finest transfers are one activation each.
     """
     steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
-    beside = Counter(_ends(connections, connection) for connection in lanes)
+    beside = Counter(connections.ends(connection) for connection in lanes)
     kinds = {}
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
         alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
         turns = together(*lane) < TURNS
         pipeline = (several or turns) if alike else several and turns and _multiples(lane)
-        most = SEVERAL if beside[_ends(connections, connection)] > 1 else CHUNKS  # experts are beside their gradients
+        most = SEVERAL if beside[connections.ends(connection)] > 1 else CHUNKS  # experts are beside their gradients
         often = min(map(len, lane)) > most * steps and _multiples(lane, MOSTLY_WHOLE)
         kinds[connection] = "pp" if pipeline or often or _one_then_other(lane, SEVERAL * steps) else "dp"
     return kinds | dict.fromkeys(_beside_gradients(connections, kinds, lanes), "ep")
@@ -175,24 +175,20 @@ def _beside_gradients(
     most: dict[int, int] = {}
     for connection, kind in kinds.items():
         if kind == "dp":
-            ends, volume = _ends(connections, connection), int(connections.sent[connection].sum())
+            ends, volume = connections.ends(connection), int(connections.sent[connection].sum())
             reduced[ends] = max(volume, reduced.get(ends, 0))
             most |= {nic: max(volume, most.get(nic, 0)) for nic in ends}
     found = [
         connection
         for connection, kind in kinds.items()
         if kind == "pp"
-        and (ends := _ends(connections, connection)) in reduced
+        and (ends := connections.ends(connection)) in reduced
         and all(most[nic] == reduced[ends] for nic in ends)
     ]
     if not found:
         return []
     usual = float(np.median([together(*lanes[connection]) for connection in found]))
     return found if usual >= EXPERTS else []
-
-
-def _ends(connections: Connections, connection: int) -> tuple[int, int]:
-    return int(connections.a[connection]), int(connections.b[connection])
 
 
 def _alike(lanes: tuple[Transfers, Transfers]) -> bool:
@@ -229,7 +225,7 @@ def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
     busy = {number: transfers_of(connections, [number]) for number in both}
     at: dict[int, list[int]] = {}
     for number in both:
-        for nic in (int(connections.a[number]), int(connections.b[number])):
+        for nic in connections.ends(number):
             at.setdefault(nic, []).append(number)
     pairs = {(x, y) for own in at.values() for x in own for y in own if x < y}
     of = {number: number for number in both}
@@ -301,7 +297,7 @@ def _tied_embeddings(
     seldom |= {number for number, volume in sent.items() if volume < CLOSING * max(sent.values())}
     chain = _components(connections, [number for number in often if number not in seldom])
     for connection, kind in kinds.items():
-        a, b = int(connections.a[connection]), int(connections.b[connection])
+        a, b = connections.ends(connection)
         if (kind == "dp" or connection in seldom) and a in chain and chain[a] == chain.get(b):
             kinds[connection] = "emb"
 
@@ -310,7 +306,7 @@ def _components(connections: Connections, members: Sequence[int]) -> dict[int, i
     """The component of each NIC at the ends of some connections, named after its lowest NIC."""
     of: dict[int, int] = {}
     for member in members:
-        a, b = int(connections.a[member]), int(connections.b[member])
+        a, b = connections.ends(member)
         one, other = of.setdefault(a, a), of.setdefault(b, b)
         if one != other:
             low, high = min(one, other), max(one, other)
@@ -332,7 +328,7 @@ def _chain(connections: Connections, nics: tuple[int, ...], members: tuple[int, 
     """A pipeline from its first stage on; one that is no path stays sorted."""
     beside: dict[int, list[int]] = {nic: [] for nic in nics}
     for member in members:
-        a, b = int(connections.a[member]), int(connections.b[member])
+        a, b = connections.ends(member)
         if b not in beside[a]:
             beside[a].append(b)
             beside[b].append(a)
@@ -345,7 +341,7 @@ def _chain(connections: Connections, nics: tuple[int, ...], members: tuple[int, 
     place = {nic: stage for stage, nic in enumerate(path)}
     forward = 0
     for member in members:
-        a, b = int(connections.a[member]), int(connections.b[member])
+        a, b = connections.ends(member)
         forward += _first_speaker(connections, member) * (1 if place[a] < place[b] else -1)
     return tuple(path if forward >= 0 else reversed(path))
 

@@ -175,7 +175,7 @@ def _unanswered(connections: Connections, job: JobFlows, nic: int, since: int) -
     """How many exchange data with a NIC, if all of them called it later than it said anything; else 0."""
     calls: dict[int, bool] = {}
     for member in (*job.heavy, *job.light):
-        ends = int(connections.a[member]), int(connections.b[member])
+        ends = connections.ends(member)
         if nic not in ends:
             continue
         rows, other = connections.rows(member), ends[ends[0] == nic]
@@ -208,7 +208,7 @@ def _absent(connections: Connections, job: JobFlows, groups: Groups, since: int)
             if not any(used[lane] for lane in way):
                 continue  # another phase of the step: nobody has come so far
             for member, back in way:
-                sender, receiver = int(connections.a[member]), int(connections.b[member])
+                sender, receiver = connections.ends(member)
                 if back:
                     sender, receiver = receiver, sender
                 receivers[sender].add(receiver)

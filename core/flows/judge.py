@@ -1,16 +1,20 @@
 """One job of a capture: its groups, steps and findings. It needs no other job, so it may be judged anywhere."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from core.flows.answer import JobAnswer, NamedGroup
+import numpy as np
+
+from core.flows.answer import JobAnswer, Lane, NamedGroup
 from core.flows.connections import Connections
 from core.flows.findings import find_findings
 from core.flows.groups import FlowGroup, Groups, find_groups
 from core.flows.jobs import JobFlows
-from core.flows.lanes import find_lanes
-from core.flows.stage_order import in_order
+from core.flows.table import Ints
 from core.flows.timeline import find_timeline
 from core.flows.topology import Topology
+from core.flows.transfers import transfers_of
 from core.flows.twins import with_twins_joined
 from core.model import Skipped
 
@@ -104,3 +108,80 @@ def _rails(connections: Connections, topology: Topology, flows: JobFlows, groups
         for nics in servers.values()
     )
     return sizes.pop() if apart and len(sizes) == 1 and not groups.unknown else None
+
+
+def find_lanes(connections: Connections, groups: Groups, named: Sequence[NamedGroup]) -> tuple[Lane, ...]:
+    """The lanes of a job, in the order of its groups; those without data are left out.
+
+    Args:
+        named: the same groups with their names.
+    """
+    found = [
+        lane
+        for group, names in zip(groups.groups, named, strict=True)
+        for lane in (_stages(connections, group, names.id) if group.kind == "pp" else _whole(connections, group, names))
+    ]
+    return tuple(lane for lane in found if len(lane.transfers))
+
+
+def _whole(connections: Connections, group: FlowGroup, named: NamedGroup) -> Iterator[Lane]:
+    """A ring keeps all its connections in step: together they are one lane."""
+    yield Lane(named.id, named.id, transfers_of(connections, group.connections))
+
+
+def _stages(connections: Connections, group: FlowGroup, name: str) -> Iterator[Lane]:
+    """What each stage sends to the next one (activations), and what comes back (gradients)."""
+    place = {nic: number for number, nic in enumerate(group.nics)}
+    pairs = sorted({tuple(sorted(connections.ends(member), key=place.__getitem__)) for member in group.connections})
+    for near, far in sorted(pairs, key=lambda pair: place[pair[0]]):
+        members = [member for member in group.connections if set(connections.ends(member)) == {near, far}]
+        for back, (one, other) in ((near > far, (near, far)), (near < far, (far, near))):
+            arrow = f"{connections.addresses[one]} → {connections.addresses[other]}"
+            yield Lane(name, arrow, transfers_of(connections, members, back=back))
+
+
+def in_order(connections: Connections, groups: Groups, start: Ints) -> Groups:
+    """The same groups; each pipeline from the stage on that sends first in a step, where its records show one.
+
+    Differs: who speaks first after the longest silences is the second stage where that one is slow (docs/LOG.md).
+
+    Args:
+        start: (steps) microseconds since 1970; without steps nothing is changed.
+    """
+    if not len(start):
+        return groups
+    ordered = (_from_first(connections, group, start) if group.kind == "pp" else group for group in groups.groups)
+    return replace(groups, groups=tuple(ordered))
+
+
+def _from_first(connections: Connections, group: FlowGroup, start: Ints) -> FlowGroup:
+    """A pipeline whose stages follow each other from the first one on; one that does not stays as it is."""
+    beside: dict[int, set[int]] = {nic: set() for nic in group.nics}
+    for member in group.connections:
+        a, b = connections.ends(member)
+        beside[a].add(b)
+        beside[b].add(a)
+    path = list(_first_lane(connections, group, start))
+    while len(path) < len(group.nics):
+        following = sorted(beside[path[-1]] - set(path))
+        if len(following) != 1:
+            return group
+        path += following
+    return replace(group, nics=tuple(path))
+
+
+def _first_lane(connections: Connections, group: FlowGroup, start: Ints) -> tuple[int, int]:
+    """Who sends the first data of most steps, and to whom."""
+    lanes: list[tuple[int, int]] = []
+    begun = []
+    for member in group.connections:
+        rows = connections.rows(member)
+        a, b = connections.ends(member)
+        for back, lane in ((False, (a, b)), (True, (b, a))):
+            own = connections.counted[rows] & connections.data[rows] & (connections.back[rows] == back)
+            moments = np.append(connections.start[rows][own], np.iinfo(np.int64).max)
+            lanes.append(lane)
+            begun.append(moments[np.searchsorted(moments, start)])
+    first = Counter(np.argmin(np.stack(begun), axis=0).tolist())
+    most: int = max(sorted(first), key=first.__getitem__)
+    return lanes[most]

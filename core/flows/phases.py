@@ -58,7 +58,7 @@ def _smaller_layer(connections: Connections, group: FlowGroup) -> tuple[int, ...
     """Of two connections between each pair that with half of the bytes."""
     layers: dict[tuple[int, int], list[int]] = {}
     for member in group.connections:
-        layers.setdefault((int(connections.a[member]), int(connections.b[member])), []).append(member)
+        layers.setdefault(connections.ends(member), []).append(member)
     pairs = [sorted(members, key=lambda item: (connections.sent[item].max(), item)) for members in layers.values()]
     if any(len(members) != 2 for members in pairs):
         return ()
@@ -72,7 +72,7 @@ def ways_of(connections: Connections, group: FlowGroup, lanes: Lanes) -> tuple[L
     """What goes around a ring of three and more one way, and the other; nothing where all goes one way."""
     beside: dict[int, list[int]] = {nic: [] for nic in group.nics}
     for member in group.connections:
-        a, b = int(connections.a[member]), int(connections.b[member])
+        a, b = connections.ends(member)
         if b not in beside[a]:
             beside[a].append(b)
             beside[b].append(a)

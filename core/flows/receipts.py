@@ -6,14 +6,13 @@ its NIC then last longer, and no others: those that wait for them wait between t
 
 import numpy as np
 
-from core.flows.acknowledgements import trains
 from core.flows.connections import Bools, Connections
 from core.flows.jobs import Floats, JobFlows
 from core.flows.signs import FlowSign, by_step, leaf_of, step_of
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
-from core.flows.transfers import MESSAGE_US, SILENCE_US, transfers_of
+from core.flows.transfers import MESSAGE_US, SILENCE_US, trains, transfers_of
 
 # Packets of a record, of which some are acknowledged at once: of a lone one or two that may wait for data to go with
 AT_ONCE = 3
@@ -26,7 +25,7 @@ def long_receipts(connections: Connections, job: JobFlows, timeline: Timeline) -
 
 
 def long_sendings(connections: Connections, job: JobFlows, timeline: Timeline) -> FlowSign:
-    """By sender: the same."""
+    """By sender: how long its transfers of a step lasted, of each connection by itself."""
     return _lengths(connections, job, timeline, sender=True)
 
 

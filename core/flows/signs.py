@@ -13,7 +13,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from core.flows.acknowledgements import SOON_US, trains
 from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
@@ -21,6 +20,7 @@ from core.flows.phases import Lanes, ending_lanes, with_data
 from core.flows.table import UNKNOWN, Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
+from core.flows.transfers import SOON_US, trains
 
 WAITS = 0.9  # of its own lateness, that a receiver has: then the sender waited for it
 
@@ -205,7 +205,7 @@ def _first_sent(connections: Connections, lanes: Lanes, nic: int, timeline: Time
     """When a NIC first sent data in each step, NaN where it did not, and to whom in most steps (-1: it never sent)."""
     starts, receivers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for member, back in lanes:
-        a, b = int(connections.a[member]), int(connections.b[member])
+        a, b = connections.ends(member)
         if nic != (b if back else a):
             continue
         rows = connections.rows(member)

@@ -37,7 +37,7 @@ def _of_pipeline(connections: Connections, group: FlowGroup, timeline: Timeline)
     sent: dict[tuple[int, ...], Floats] = {}
     received: dict[tuple[int, ...], Floats] = {}
     for member in group.connections:
-        ends = int(connections.a[member]), int(connections.b[member])
+        ends = connections.ends(member)
         for back, lane in ((False, ends), (True, ends[::-1])):
             transfers = transfers_of(connections, [member], back=back, silence=MESSAGE_US)
             sent[lane] = by_batch(transfers[:, 0], transfers[:, 0], timeline)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.flows.acknowledgements import SOON_US, trains
 from core.flows.boundaries import CLEAR, find_boundaries
 from core.flows.buckets import joined
 from core.flows.connections import Connections
@@ -21,7 +20,7 @@ from core.flows.phases import Lanes, behind_scatter, ending_lanes
 from core.flows.record_grain import find_grain
 from core.flows.table import Ints
 from core.flows.topology import Topology
-from core.flows.transfers import of_lanes, transfers_of
+from core.flows.transfers import SOON_US, of_lanes, trains, transfers_of
 
 LEAST = 8  # steps: the 100 first records of a job have six bursts that are alike (d08)
 RECORDS = 9  # lengths of a record that a step has at least (flows.md: 1/9 carries the timeline, 1/4 does not)

@@ -45,7 +45,7 @@ def _twins(connections: Connections, job: JobFlows) -> Ints:
     for member in job.heavy:
         there, back = connections.sent[member].tolist()
         if min(there, back) < UNEVEN * max(there, back):
-            ends = int(connections.a[member]), int(connections.b[member])
+            ends = connections.ends(member)
             ways.setdefault(ends, ([], []))[back > there].append(member)
     found = []
     for one, other in ways.values():

@@ -18,7 +18,7 @@ PAUSE = 10  # medians of an iteration beyond which a pause without a word is no 
 
 
 class TimeUse(StrEnum):
-    """What time was spent on."""
+    """What the time of a run was spent on."""
 
     PRODUCTIVE = "productive"  # iterations that were kept
     RECOMPUTED = "recomputed"  # iterations that a later attempt computed again

@@ -1,8 +1,10 @@
 """One attempt of a run: when it ran, which iterations it completed when, and what ended it. Times in milliseconds."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,3 +67,40 @@ class Attempt:
     def ended_as(self, other: "Attempt") -> bool:
         """Whether both ended in the same way: of the same cause, and by the same type of exception."""
         return (self.cause, self.raised) == (other.cause, other.raised)
+
+
+_ARRAYS = ("numbers", "times", "saving", "evaluating")
+
+
+def encode(attempts: Sequence[Attempt]) -> bytes:
+    """All fields of each attempt."""
+    return json.dumps([_plain(attempt) for attempt in attempts]).encode()
+
+
+def decode(kept: bytes) -> tuple[Attempt, ...] | None:
+    """The same attempts; None of bytes that are none."""
+    try:
+        return tuple(_attempt(load) for load in json.loads(kept))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _plain(attempt: Attempt) -> dict[str, Any]:
+    values = {field.name: getattr(attempt, field.name) for field in fields(attempt)}
+    arrays = {name: values[name].tolist() for name in _ARRAYS}
+    suspects = [[suspect.node, suspect.kind] for suspect in attempt.suspects]
+    return values | arrays | {"suspects": suspects, "arguments": dict(attempt.arguments)}
+
+
+def _attempt(plain: dict[str, Any]) -> Attempt:
+    arrays = {name: np.array(plain[name], np.int64) for name in _ARRAYS}
+    return Attempt(
+        **plain
+        | arrays
+        | {
+            "ended": End(plain["ended"]),
+            "checkpoints": tuple(plain["checkpoints"]),
+            "suspects": tuple(AttemptSuspect(*suspect) for suspect in plain["suspects"]),
+            "nodes": tuple(plain["nodes"]),
+        }
+    )

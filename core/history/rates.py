@@ -40,7 +40,7 @@ def mtbf(hours: float, failures: int) -> Mtbf:
 
 
 def mtbf_of(run: Account) -> Mtbf:
-    """The same of a run."""
+    """Mean time between the failures of a run, from its hours under way."""
     return mtbf(run.under_way / HOUR, len(failed(run.attempts)))
 
 

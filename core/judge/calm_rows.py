@@ -23,12 +23,12 @@ class Calm:
     of_file_before: NDArray[np.int64]
 
     def of(self, rows: NDArray[np.intp]) -> "Calm":
-        """Those of some of the rows."""
+        """The counts of some of the rows."""
         places = np.searchsorted(self.rows, rows)
         return Calm(*(column[places] for column in self.columns()))
 
     def columns(self) -> tuple[NDArray[Any], ...]:
-        """All of it, in this order."""
+        """Its arrays in the order of the fields, as ``core.memory`` keeps them."""
         return tuple(getattr(self, column.name) for column in fields(self))
 
 

@@ -159,7 +159,7 @@ def _voices(table: EventTable, rows: Sequence[NDArray[np.intp]]) -> list[NDArray
 def _candidate(
     table: EventTable, event: int, fact: Fact, unexplained: Unexplained, voices: NDArray[np.uint32], later: float
 ) -> Candidate:
-    origins = [table.origins[voice] for voice in voices.tolist()]
+    nodes, ranks = said_by(table, voices)
     return Candidate(
         event=event,
         text=table.templates[event].sample,
@@ -168,10 +168,17 @@ def _candidate(
         count=unexplained.count,
         excess=unexplained.excess,
         survived=later,
-        nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
-        ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
+        nodes=nodes,
+        ranks=ranks,
         role=fact.role,
     )
+
+
+def said_by(table: EventTable, voices: NDArray[np.uint32]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The nodes and the ranks that some voices are of, sorted."""
+    origins = [table.origins[voice] for voice in np.unique(voices).tolist()]
+    nodes, ranks = {origin.node for origin in origins if origin.node}, {origin.rank for origin in origins}
+    return tuple(sorted(nodes)), tuple(sorted(rank for rank in ranks if rank is not None))
 
 
 _NO_NUMBER = re.compile(r"\b(?:nan|inf|infinity|not a number|non-?finite)\b", re.IGNORECASE)

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from core.events.messages import keys_of, unlabelled
 from core.events.row_text import read_rows
 from core.judge.rank_rows import ranks_of_nodes
@@ -59,7 +57,7 @@ def _reports(parsed: Parsed) -> dict[int, NamedProcess]:
     events = [event for event, template in enumerate(table.templates) if _may_report(template.sample)]
     if not events:
         return {}
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
+    rows = table.all_rows_of(events)[:MAX_REPORTS]
     heads = [row for row in rows.tolist() if table.templates[table.event[row]].block]
     keys = {head: own[0] for head, own in keys_of(table, heads).items()}  # an exception tells it in its own words
     texts = read_rows(parsed.files, table, sorted({keys.get(row, row) for row in rows.tolist()}))

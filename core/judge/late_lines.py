@@ -16,7 +16,7 @@ from core.events.table import EventTable
 from core.facts import Blame, Fact
 from core.failure_kinds import Kind
 from core.job import Status
-from core.judge.candidates import Candidate
+from core.judge.candidates import Candidate, said_by
 from core.judge.ending import Ending
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program
@@ -47,7 +47,7 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
     Of one that made progress at its pace until it was stopped, it is how they left.
     """
     table, iterations = parsed.table, parsed.iterations
-    at_end = iterations.last is not None and iterations.total is not None and iterations.last >= iterations.total
+    at_end = iterations.at_end
     if len(iterations.marks) < MIN_TIMES or at_end or parsed.job.status is Status.COMPLETED:
         return tuple(candidates)
     known = {candidate.event for candidate in candidates} | parsed.telling
@@ -138,7 +138,7 @@ def _after(parsed: Parsed, rows: NDArray[np.intp], last_marks: NDArray[np.intp])
 
 
 def _candidate(table: EventTable, event: int, rows: NDArray[np.intp]) -> Candidate:
-    origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
+    nodes, ranks = said_by(table, table.voice[rows])
     return Candidate(
         event=event,
         text=table.templates[event].sample,
@@ -147,7 +147,7 @@ def _candidate(table: EventTable, event: int, rows: NDArray[np.intp]) -> Candida
         count=int(table.heads[event]),
         excess=1.0,
         survived=0.0,
-        nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
-        ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
+        nodes=nodes,
+        ranks=ranks,
         role=Role.PROPAGATED,
     )

@@ -16,7 +16,7 @@ from core.judge.collective_mismatch import Mismatch
 from core.parsed import Parsed
 
 MAX_READ = 4096  # lines below the head of a report: one a rank of the largest jobs
-PARTS = 2
+PARTS = 2  # that all ranks fall into, each of which lacks the other's tensor
 # horovod/common/stall_inspector.cc: "Missing ranks:" (0.28), "Stalled ranks:" (0.16), then "5: [a, b ...]"
 _HEAD = re.compile(r"^(?:Missing|Stalled) ranks:$")
 _MISSED = re.compile(r"^(?P<rank>\d{1,6})!?: \[(?P<tensors>.{1,4096}?)(?: \.\.\.)?\]$")

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.course.iterations import Iterations
-from core.course.named_iteration import named_iteration
+from core.course.iterations import Iterations, named_iteration
 from core.course.stages import STAGES, in_train, stage_of_frames, stage_of_path
 from core.events.messages import keys_of, rows_of_messages
 from core.events.row_text import each_row, read_rows
@@ -264,7 +263,7 @@ def _last_known(parsed: Parsed) -> Stage | None:
     return None
 
 
-_ROWS = 1 << 16
+_ROWS = 1 << 16  # that are looked through at once, from the end of the job; chosen, not measured
 
 
 def _best_placed(table: EventTable, candidates: Sequence[Candidate]) -> Stage:

@@ -87,11 +87,7 @@ def survived(
 
 
 def _calm(
-    table: EventTable,
-    judged: _Judged,
-    iterations: Iterations,
-    facts: Sequence[Fact | None],
-    memory: Memory | None,
+    table: EventTable, judged: _Judged, iterations: Iterations, facts: Sequence[Fact | None], memory: Memory | None
 ) -> Calm | None:
     """What was said around the rows that points to no failure, where no iteration or no clock stands beside them."""
     if iterations.last is not None and not _undated(table, judged.rows, iterations).any():

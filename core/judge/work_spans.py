@@ -99,7 +99,7 @@ def _said(parsed: Parsed) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[
         if total > MOST_ROWS:
             break
         events.append(event)
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))
+    rows = table.all_rows_of(events)
     rows = rows[table.is_rank[table.voice[rows]] & (table.rank[rows] >= 0)]
     _, first, message = np.unique(table.message[rows], return_index=True, return_inverse=True)
     texts = read_rows(parsed.files, table, rows[first[:MOST_MESSAGES]])

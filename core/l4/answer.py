@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.answer.build_diagnosis import coverage, facts, skipped
+from core.answer.job_lookup import by_time
 from core.course.stages import STAGES
 from core.events.row_text import cite_rows
 from core.events.table import EventTable
@@ -83,15 +84,11 @@ def answer(
 def _events(parsed: Parsed, named: Sequence[Named]) -> tuple[EventEvidence, ...]:
     table = parsed.table
     rows_of_event = table.rows_of([item.event for item in named])
-    rows_of = {item.event: _by_time(table, rows_of_event[item.event]) for item in named}
+    rows_of = {item.event: by_time(table, rows_of_event[item.event]) for item in named}
     first = {event: int(table.time[rows[0]]) for event, rows in rows_of.items()}
     ordered = sorted(named, key=lambda named: (-named.score, first[named.event], table.templates[named.event].text))
     texts = cite_rows(parsed.files, table, [row for rows in rows_of.values() for row in rows[:MAX_LINES].tolist()])
     return tuple(_event(f"E{n}", parsed, item, rows_of[item.event], texts) for n, item in enumerate(ordered, start=1))
-
-
-def _by_time(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    return rows[np.argsort(table.time[rows], kind="stable")]
 
 
 def _event(name: str, parsed: Parsed, named: Named, rows: NDArray[np.intp], texts: Mapping[int, str]) -> EventEvidence:

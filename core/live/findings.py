@@ -1,7 +1,10 @@
 """What is said of a job that runs: findings, and how it stands."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+
+from core.model import Line
 
 MINUTES_ALONE = 600  # seconds from which on nobody asks for the seconds beside the minutes
 JOB = "job"  # subject of what is true of all of it
@@ -26,15 +29,6 @@ class LiveKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LinePlace:
-    """A line of a job: file, number from 1 (0: not known), raw text."""
-
-    file: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class LiveFinding:
     """One claim about a running job, with the sentence that holds its numbers.
 
@@ -48,7 +42,7 @@ class LiveFinding:
     says: str
     quiet: float | None = None
     usual: float | None = None
-    line: LinePlace | None = None
+    line: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +59,7 @@ class Standing:
     ranks_expected: int | None = None
     lines: int = 0
     quiet: float | None = None
-    last: LinePlace | None = None
+    last: Line | None = None
 
 
 def duration(seconds: float) -> str:
@@ -82,3 +76,34 @@ def duration(seconds: float) -> str:
     if whole < 7200:
         return f"{round(seconds / 60)} min"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+# Of 131 recorded jobs no alarm was ever taken back (benchmarks/watching.py), and the lab's jobs time out within half a
+# minute; collectives of PyTorch do after ten. A person who was called looks after some minutes: then it stands there.
+STANDS_SECONDS = 120.0
+
+
+class Alarms:
+    """The alarms of one job that stand; ``look`` says once that they do, until all is well again."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, float] = {}
+        self._told = False
+
+    def hear(self, findings: Iterable[LiveFinding]) -> None:
+        """Take note of alarms, and of those that are taken back."""
+        for finding in findings:
+            if finding.kind in (LiveKind.SILENT, LiveKind.HUNG):
+                self._since.setdefault(finding.subject, finding.at)
+            elif finding.kind is LiveKind.RESUMED:
+                self._since.pop(finding.subject, None)
+        self._told = self._told and bool(self._since)
+
+    def look(self, now: float) -> list[LiveFinding]:
+        """That the oldest of them stands; its subject is that of the alarm."""
+        subject, since = min(self._since.items(), key=lambda item: item[1], default=("", now))
+        if self._told or now - since < STANDS_SECONDS:
+            return []
+        self._told = True
+        says = f"the alarm has stood for {duration(now - since)}; what follows is a diagnosis of the job as it stands"
+        return [LiveFinding(LiveKind.STANDS, now, subject, says, now - since)]

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.job import Manifest, Status
-from core.live.alarms import Alarms
 from core.live.endings import EndSign, Tracebacks, sign_of
-from core.live.findings import JOB, LinePlace, LiveFinding, LiveKind, Standing
+from core.live.findings import JOB, Alarms, LiveFinding, LiveKind, Standing
 from core.live.progress import JobProgress
 from core.live.speakers import Speaker, Speakers
 from core.live.tail import Heard, Tail
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program
+from core.model import Line
 
 # How long a sign of the end must stand without progress after it; benchmarks/watching.py, docs/how-to/watch.md
 REPORT_SECONDS = 2.0  # what launcher or scheduler report: nothing is to be doubted but a restart
@@ -38,7 +38,7 @@ class _End:
 
     sign: EndSign
     at: float
-    place: LinePlace
+    place: Line
     who: str
     own: bool  # a rank or its launcher speaks, no job script
     says: str
@@ -147,7 +147,7 @@ class LiveJob:
             ranks_expected=self._manifest.world_size,
             lines=self._lines,
             quiet=now - self._last[0] if self._last else None,
-            last=LinePlace(self._last[1], self._last[2].line, self._last[2].text) if self._last else None,
+            last=Line(self._last[1], self._last[2].line, self._last[2].text) if self._last else None,
         )
 
     # --- lines ---
@@ -188,7 +188,7 @@ class LiveJob:
             self._live_on(who, at)
         if sign in _ENDS:
             own = speaker is not None and speaker.program in (Program.RANK, Program.LAUNCHER)
-            self._note_end(_End(sign, at, LinePlace(file, heard.line, heard.text), who, own, says))
+            self._note_end(_End(sign, at, Line(file, heard.line, heard.text), who, own, says))
 
     def _live_on(self, who: str, at: float) -> None:
         """Somebody goes on: it has not died, and no job script has taken it along."""

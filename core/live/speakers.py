@@ -13,7 +13,7 @@ from statistics import median
 
 from core.job import Manifest
 from core.live.findings import LiveFinding, LiveKind, duration
-from core.live.pace import LivePace
+from core.live.progress import LivePace
 from core.logs.origins import Origin, Program, Voice, find_origins
 from core.naming import natural, together
 

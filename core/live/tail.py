@@ -78,7 +78,7 @@ class Tail:
             self._format = learn(self._sample, self._hosts, self._year)
 
 
-_NEWLINE = 10
+_NEWLINE = 10  # of ASCII
 
 
 def _ends(data: bytes) -> Iterator[int]:

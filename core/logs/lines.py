@@ -257,7 +257,7 @@ def _is_slot(text: bytes, start: int, value: bytes) -> bool:
 
 # --- clocks -------------------------------------------------------------------------------------------------------
 
-LAST_MONTH = 12
+LAST_MONTH = 12  # of the calendar
 CENTURY = 2000  # of years with two digits
 SHORT_YEAR = len("22-Nov-26 13:31:49")
 TIME_WINDOW = 96  # a time further right is something that the line talks about

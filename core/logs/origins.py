@@ -145,10 +145,7 @@ def _combine(
     elif node not in manifest.nodes:  # the machine that collects what a launcher prints for all
         node = _of_job(rank, task, manifest, homes) or node
     origin = replace(
-        path,
-        rank=rank,
-        local_rank=label.local if label.local is not None else path.local_rank,
-        node=node or path.node,
+        path, rank=rank, local_rank=label.local if label.local is not None else path.local_rank, node=node or path.node
     )
     if origin.rank is not None or label.local is not None:
         return replace(origin, program=Program.RANK)
@@ -293,7 +290,7 @@ def _sole(votes: Counter[_Vote]) -> _Vote | None:
 
 
 def _node_of_rank(seen: Iterable[Origin], manifest: Manifest) -> dict[int, str]:
-    known = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+    known = manifest.node_of_rank
     votes: dict[int, Counter[str]] = defaultdict(Counter)
     for origin in seen:
         if origin.rank is not None and origin.node:

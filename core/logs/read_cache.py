@@ -15,7 +15,7 @@ from core.logs.file_rows import COLUMNS, FileRows, Rows, Tally
 from core.logs.narrow import Narrow
 
 _MAGIC = b"firstfault-rows-1"
-_DIGEST_BYTES, _SIZE_BYTES = 16, 8
+_DIGEST_BYTES, _SIZE_BYTES = 16, 8  # 128 bits are enough against damage; a number of 64 bits
 _END_BYTES = _SIZE_BYTES + _DIGEST_BYTES + len(_MAGIC)
 _TALLY = ("prefix", "message", "heads", "rows", "first", "last")
 

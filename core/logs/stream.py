@@ -11,7 +11,7 @@ from core.logs.lines import MAX_SEGMENT
 from core.logs.wraps.kept_text import KeptText
 from core.logs.wraps.unwrapped_stream import UnwrappedStream
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 20  # bytes that are read at once; chosen, not measured
 _FIND_BYTES = 1 << 16  # how much is read at once in search of a line's end
 
 

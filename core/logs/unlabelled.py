@@ -52,7 +52,7 @@ def _of_a_node_each(named: Mapping[str, Sequence[Origin]], manifest: Manifest) -
     Args:
         named: what labels tell in each file.
     """
-    homes = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+    homes = manifest.node_of_rank
     alike: dict[str, dict[str, str]] = defaultdict(dict)
     several = set()
     for file, origins in named.items():
@@ -166,7 +166,7 @@ def without_foreign_ranks(
 
     ``d=1`` of the second machine may be its place in a mesh.
     """
-    homes = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+    homes = manifest.node_of_rank
     told = {
         (label.rank, node)
         for label, path in zip(labels, of_paths, strict=True)

@@ -20,7 +20,7 @@ from core.metrics.tensorboard import is_events, read_events
 
 MAX_SAMPLES = 5_000_000  # of all files: 400 bytes each while they are grouped
 MAX_SERIES = 200_000  # 10,000 accelerators with twenty metrics each
-MAX_COLUMNS = 4_096
+MAX_COLUMNS = 4_096  # of a table; chosen, not measured: exports of dashboards have some hundred
 MAX_FILES = 4_096  # a millisecond each; several scrapes may share a file
 _MILLISECONDS = 1e11  # as seconds the year 5138: larger numbers count milliseconds
 _TIME = ("time", "timestamp", "_timestamp", "wall time", "wall_time", "date")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 MAX_SCALAR = 4_096  # bytes of a record that may hold scalars; larger ones are pictures, histograms and graphs
 MAX_TAG = 256  # bytes of a name
-_FRAME, _FOOT = 12, 4
+_FRAME, _FOOT = 12, 4  # bytes around a record of TFRecord: its length and the sum of that before it, its own sum behind
 _POLYNOMIAL = 0x82F63B78  # CRC-32C, reflected (RFC 3720, appendix B.4)
 _MASK = 0xA282EAD8  # of TFRecord, added to the turned sum
 _WALL_TIME, _STEP, _SUMMARY = 1, 2, 5  # fields of Event

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from core.model import Cost
 
-HOUR = 3600.0
+HOUR = 3600.0  # seconds
 TEST_HOURS = 24.0  # that an evicted node spends in tests; half of StepFun's repairs took longer than 20 h
 LEVEL_2 = 120.0  # seconds of dcgmi diag --run 2, as NVIDIA says
 REPLAYS = 5  # runs a phase: a fault that half of the runs show is seen in both phases in 94 % of cases

@@ -29,7 +29,7 @@ DIGITS = 4  # of a number that never changes, and that is no measurement: those 
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class Disagreement:
     """Ranks that no longer agree: what with, since when, what they print and what all others do, and two that do."""
 
     ranks: tuple[int, ...]
@@ -70,7 +70,7 @@ def _signs_of(parsed: Parsed, values: RankValues, home: Mapping[int, str]) -> It
         yield from _left(parsed, values, apart, home)
 
 
-def _left(parsed: Parsed, values: RankValues, apart: Apart, home: Mapping[int, str]) -> Iterator[Sign]:
+def _left(parsed: Parsed, values: RankValues, apart: Disagreement, home: Mapping[int, str]) -> Iterator[Sign]:
     iteration = apart.since[0] if apart.since[0] > 0 else None
     since = f" from iteration {iteration} on" if iteration else ""
     for node, own in _by_node(apart.ranks, home):
@@ -155,7 +155,7 @@ def _finite(values: Mapping[int, str]) -> dict[int, float]:
     return {rank: number for rank, number in found.items() if isfinite(number)}
 
 
-def _find_apart(values: RankValues, ranks: int) -> Apart | None:
+def _find_apart(values: RankValues, ranks: int) -> Disagreement | None:
     """Who printed something else from some time on, until the end, while all others agreed each time."""
     often = enough(values.values, ranks)
     common = [(key, values.values[key]) for key in sorted(values.values) if often <= values.values[key].keys()]
@@ -176,7 +176,7 @@ def _find_apart(values: RankValues, ranks: int) -> Apart | None:
         others = {value for rank, value in of.items() if rank not in odd}
         if len(others) != 1 or others & {of[rank] for rank in odd}:
             return None
-    return Apart(tuple(sorted(odd)), key, first[min(odd)], usual, (min(odd), min(first.keys() - odd)))
+    return Disagreement(tuple(sorted(odd)), key, first[min(odd)], usual, (min(odd), min(first.keys() - odd)))
 
 
 def _may_be_measured(value: str) -> bool:

@@ -59,7 +59,7 @@ class Names:
         self._pids = {node.rpartition("=")[2]: node for node in table.nodes if is_actor(node)}
         self._all_are_known = bool(manifest.nodes)
         self._shapes = {_shape(node) for node in table.nodes if not stands_in(node)}
-        self._ranks = {rank: node for node, ranks in manifest.node_ranks.items() for rank in ranks}
+        self._ranks = manifest.node_of_rank
         self._aliases: dict[Alias, str] = {}
         for origin in table.origins:
             if origin.rank is not None and origin.node and not table.ranks_are_nodes:

@@ -1,9 +1,12 @@
-"""How far the ranks came in collectives: who is behind its group's maximum is the one that the others wait for.
+"""How far ranks came in collectives (rules/collectives.toml): the others wait for who is behind its group's maximum.
 
 When all are equal nobody is.
 """
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,10 +14,10 @@ from core.events.row_text import read_rows
 from core.events.table import rows_by
 from core.nodes.sign import Sign
 from core.parsed import Parsed
-from core.readings import collectives_of, may_complete
+from core.phrases import any_of, patterns_in
 from core.shares import MIN_RANKS, few_of
 
-BEHIND_GROUP = 0.5
+BEHIND_GROUP = 0.5  # as likely as not: who lags may itself wait for somebody in another group
 NEVER_BEGAN = (
     0.65  # as who most others blame (core.nodes.spatial): each of them tells that it is in the same collective
 )
@@ -72,6 +75,38 @@ def _texts(parsed: Parsed) -> Iterator[tuple[int, str]]:
     """Raw text of the last rows of each speaker whose messages may tell of collectives."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if may_complete(template.sample)]
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))
+    rows = table.all_rows_of(events)
     chosen = [of_voice[-MAX_ROWS:] for _, of_voice in rows_by(table.voice, rows)]
     yield from sorted(read_rows(parsed.files, table, np.concatenate(chosen)).items()) if chosen else ()
+
+
+_MASK = "<NUM>"
+# The group whose collectives are counted, as ProcessGroupNCCL.cpp writes it: "[PG ID 2 PG GUID 13(mesh_dp) Rank 3]",
+# "[PG 0 (default_pg) Rank 2]" and "[PG 0 Rank 2]" before torch 2.5
+_GROUP = re.compile(r"\[PG (?:ID \d{1,9} PG GUID )?(\w{1,64})")
+
+
+class Collectives(NamedTuple):
+    """How far the collectives of one process group came, as one of its ranks tells; ``group`` is "" where unnamed."""
+
+    group: str
+    enqueued: int
+    completed: int
+
+
+def collectives_of(text: str) -> Collectives | None:
+    """The last collectives that the speaker of a raw line had begun and completed."""
+    found, group = _pattern().search(text), _GROUP.search(text)
+    if found is None:
+        return None
+    return Collectives(group[1] if group else "", int(found["enqueued"]), int(found["completed"]))
+
+
+def may_complete(template: str) -> bool:
+    """Whether the lines of a template may tell of collectives."""
+    return _pattern().search(template.replace(_MASK, "0")) is not None
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    return any_of(patterns_in("collectives.toml", "collective"))

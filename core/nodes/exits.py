@@ -23,7 +23,7 @@ NO_CODE = 0.45  # its node never told how it ended
 UNREPORTED = 0.6  # as sure as silence, of a launcher
 MIN_REPORTS = 2  # of one launcher alone nothing follows about the other
 HINT = 0.3  # an error among signals, or a stop among errors
-_TOLD, _KILLED = 15, 9
+_TOLD, _KILLED = 15, 9  # SIGTERM and SIGKILL
 _CRASHES = frozenset({4, 7, 8, 11})  # SIGILL, SIGBUS, SIGFPE, SIGSEGV; who waits in vain ends by SIGABRT as well
 
 
@@ -146,7 +146,7 @@ def _words(ending: Exit | None) -> str:
 
 
 def _others(kinds: Mapping[str, str], usual: str) -> str:
-    """How most ended, in words."""
+    """How most of the other ranks ended, for a sentence."""
     mixed = {kind for kind in kinds.values() if kind != "killed"} == {"error", "told"}
     return "an error or SIGTERM" if mixed else _words_of(usual)
 

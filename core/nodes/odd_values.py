@@ -55,7 +55,7 @@ class OddNumber:
 
     @property
     def usual(self) -> str:
-        """What all others have."""
+        """The value or the range of values that all others have, for a sentence."""
         return _text(self.least) if self.least == self.most else f"{_text(self.least)} to {_text(self.most)}"
 
     @property

@@ -91,7 +91,7 @@ def _last_of_machines(parsed: Parsed, events: tuple[int, ...]) -> NDArray[np.int
     Of a machine with one rank what it measures may be told as that rank's, in a file that counts no iterations.
     """
     table = parsed.table
-    rows = np.sort(np.concatenate(list(table.rows_of(events).values())))
+    rows = table.all_rows_of(events)
     counting = np.unique(table.file[parsed.iterations.marks])
     one_each = len(table.ranks) <= len(parsed.nodes)
     measured = (table.rank[rows] < 0) | (one_each & ~np.isin(table.file[rows], counting))

@@ -97,7 +97,7 @@ def _rated(parsed: Parsed, onset: int, home: Mapping[int, str]) -> Sign | None:
     """A sign for the one node whose ranks are rated below all others since the onset, 0 where nobody knows one."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if "Rank=" in template.sample]
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[-MAX_ROWS:]
+    rows = table.all_rows_of(events)[-MAX_ROWS:]
     late = rows[parsed.iterations.of_row[rows].astype(np.int64) >= onset]
     scores: dict[tuple[str, int], list[float]] = defaultdict(list)
     told: dict[str, int] = {}

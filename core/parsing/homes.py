@@ -6,8 +6,6 @@ srun does when tasks end (``srun: error: gpu-7: task 2: Terminated``), each rank
 import re
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from core.events.messages import unlabelled
 from core.events.row_text import read_rows
 from core.events.table import EventTable
@@ -152,7 +150,7 @@ def communicator_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[
 
 def _texts_of(table: EventTable, files: Mapping[str, LogFile], events: Sequence[int]) -> dict[int, str]:
     """The first lines of these events by their row, in the order of rows."""
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS]
+    rows = table.all_rows_of(events)[:MAX_REPORTS]
     return dict(sorted(read_rows(files, table, rows).items()))
 
 

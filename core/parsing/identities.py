@@ -1,16 +1,15 @@
-"""Addresses and ranks of nodes, where lines tell who their speaker is (``core.identities``)."""
+"""Addresses and ranks of nodes, where lines tell who their speaker is (rules/identities.toml)."""
 
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
-
-import numpy as np
+from functools import cache
 
 from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.identities import own_address, own_rank
 from core.job import LogFile
 from core.logs.voices import NUMBERED_PROCESS
+from core.phrases import patterns_in
 
 _ANY_ADDRESS = "10.0.0.1"  # stands in for a masked one
 MAX_READ = 4096  # raw lines that are read: one a rank of the largest jobs
@@ -23,7 +22,7 @@ def told_identities(table: EventTable, files: Mapping[str, LogFile]) -> tuple[di
     addresses: dict[str, str] = {}
     ranks: dict[int, str] = {}
     if telling:
-        rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(telling).values()]))
+        rows = table.all_rows_of(telling)
         rows = rows[table.node[rows] >= 0][:MAX_READ]
         for row, text in read_rows(files, table, rows).items():
             node = table.nodes[table.node[row]]
@@ -67,3 +66,30 @@ def is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+MAX_DIGITS = 9  # a longer number is no rank
+
+
+def own_address(text: str) -> str | None:
+    """The address that a raw line says is the speaker's own."""
+    return _read(text, "address")
+
+
+def own_rank(text: str) -> int | None:
+    """The global rank that a raw line says is the speaker's own."""
+    rank = _read(text, "rank")
+    return int(rank) if rank is not None and len(rank) <= MAX_DIGITS else None
+
+
+def _read(text: str, group: str) -> str | None:
+    for pattern in _patterns(group):
+        if found := pattern.search(text):
+            return found[group]
+    return None
+
+
+@cache
+def _patterns(group: str) -> tuple[re.Pattern[str], ...]:
+    patterns = patterns_in("identities.toml", "identity")
+    return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns if f"(?P<{group}>" in pattern)

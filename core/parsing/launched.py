@@ -8,15 +8,13 @@ as those of torch.multiprocessing always are, a local rank is a rank.
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from core.events.messages import keys_of, rows_of_messages, unlabelled
 from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.job import LogFile
 from core.processes import MAX_REPORTS, NamedProcess, process_of
 
-_REPORT = "ChildFailedError: first failure"  # as core.logs.blocks.torchrun calls it
+_REPORT = "ChildFailedError: first failure"  # as core.logs.blocks.reports calls it
 MIN_PROCESSES = 2  # of one alone nobody is told apart
 MAX_LOCAL = 1024  # processes of one machine; the largest have 192 cores, and a log may claim any number
 
@@ -98,7 +96,7 @@ def find_launched(table: EventTable, files: Mapping[str, LogFile]) -> Launched:
 def _reports(table: EventTable, files: Mapping[str, LogFile]) -> Iterator[tuple[int, NamedProcess]]:
     """Rows that tell of processes, in order: single lines, those of torchrun's report, key lines of other blocks."""
     events = [event for event, template in enumerate(table.templates) if _may_tell(template.sample)]
-    heads = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_REPORTS].tolist()
+    heads = table.all_rows_of(events)[:MAX_REPORTS].tolist()
     is_report = [_REPORT in table.templates[table.event[head]].sample for head in heads]
     reports = rows_of_messages(table, [head for head, report in zip(heads, is_report, strict=True) if report])
     keys = keys_of(table, [head for head, report in zip(heads, is_report, strict=True) if not report])

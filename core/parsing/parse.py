@@ -38,7 +38,7 @@ _MONTH_DAY = re.compile(
     rb" (?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?![0-9:])"
 )
 _NUMBER = re.compile(r"[prw]\d{1,6}")
-_NO_YEAR = 1970
+_NO_YEAR = 1970  # stands for the year where nothing tells it; only differences of times count then
 _YEAR_SAMPLE, _SAMPLES = 1 << 16, 50  # bytes of a file, and files
 TOO_MUCH_SAID = (
     f"All files together hold more than {JOB_TEXTS:,} different messages, or {JOB_CHARACTERS:,} characters of them:"
@@ -226,7 +226,7 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     no_rank = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if origin.rank is not None}
     no_node = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if _is_machine(origin.node)}
     homes = {origin.rank: origin.node for origin in origins if origin.rank is not None and origin.node}
-    homes |= {rank: node for node, ranks in job.manifest.node_ranks.items() for rank in ranks}
+    homes |= job.manifest.node_of_rank
     own = find_speakers({file.name: file for file in job.logs}, no_rank - shared, no_node, job.manifest)
     own = (
         own

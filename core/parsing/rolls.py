@@ -11,8 +11,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-import numpy as np
-
 from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.job import LogFile, Manifest
@@ -86,7 +84,7 @@ def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifes
     known = frozenset(manifest.nodes or (() if names_only_tasks(table) else table.nodes))
     found, left = list[Roll](), MAX_ROWS
     for events in _shapes(table, known):
-        rows = np.sort(np.concatenate(list(table.rows_of(events).values())))
+        rows = table.all_rows_of(events)
         rows = rows[table.head[rows]]
         if not MIN_NUMBERS <= len(rows) <= min(MAX_REPORTS, left):
             continue

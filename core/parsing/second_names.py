@@ -95,7 +95,7 @@ def _named_together(
         and 0 < table.heads[event] <= MAX_READ
         and any(form.search(template.sample) for form in forms)
     ]
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[:MAX_READ]
+    rows = table.all_rows_of(events)[:MAX_READ]
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for row, text in read_rows(files, table, rows).items():
         speaker = table.origins[table.voice[row]].node or ""

@@ -47,7 +47,7 @@ class Plan:
 
     @property
     def count(self) -> int:
-        """Groups a phase (n)."""
+        """Groups in each phase (the paper's n)."""
         return len(self.nodes) // self.size
 
     @property

@@ -89,12 +89,7 @@ def read(plan: Plan, results: Mapping[str, Result]) -> ReplayReading:
     if ignored:
         sentences += (f"Failures of {', '.join(ignored)} are no more than what fails for other reasons.",)
     return ReplayReading(
-        verdict,
-        tuple(ordered),
-        tuple(share[x] for x in ordered),
-        _healthy(known, suspects),
-        1 - plan.both,
-        sentences,
+        verdict, tuple(ordered), tuple(share[x] for x in ordered), _healthy(known, suspects), 1 - plan.both, sentences
     )
 
 

@@ -16,14 +16,7 @@ import transformers
 from corpus import Shards
 from noise import slow_batch, start_noise
 from stacks import dump_stacks_when_ended
-from transformers import (
-    LlamaConfig,
-    LlamaForCausalLM,
-    Trainer,
-    TrainerCallback,
-    TrainingArguments,
-    set_seed,
-)
+from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainerCallback, TrainingArguments, set_seed
 
 logger = logging.getLogger(__name__)
 LENGTH = 48  # of a sample, as "length" of TINY in lab/settings.py

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sources.flows.cloud import TOLD, counted
-from sources.flows.records import Records, none_of
+from sources.flows.records import TOLD, Records, counted, none_of
 from sources.named_files import read_given
 
 NEEDED = {"srcaddr", "dstaddr", "start", "end", "bytes"}

@@ -11,8 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from core.errors import UnreadableFlows
-from sources.flows.cloud import DOCS, TOLD, counted
-from sources.flows.records import Records, none_of
+from sources.flows.records import DOCS, TOLD, Records, counted, none_of
 from sources.named_files import read_given
 
 MARKS = b"flowRecords", b"flowTuples", b"FlowLogFlowEvent", b"NetworkSecurityGroupFlowEvent"

@@ -13,7 +13,7 @@ from sources.flows.records import Records
 from sources.flows.sflow import Samples, is_sflow
 
 MOST = 0.5  # of the packets are datagrams of exporters, in a capture that was made of them
-_UDP, _ROCE = 17, 4_791
+_UDP, _ROCE = 17, 4_791  # a protocol of IP, and the destination port of RoCEv2 (IANA)
 
 
 def records_of(capture: mmap.mmap, pieces: Sequence[tuple[Packets, NDArray[np.int64]]]) -> Records | None:

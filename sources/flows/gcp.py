@@ -10,8 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from core.errors import UnreadableFlows
-from sources.flows.cloud import DOCS, TOLD, counted
-from sources.flows.records import Records
+from sources.flows.records import DOCS, TOLD, Records, counted
 from sources.named_files import read_given
 
 MARK = b'"jsonPayload"'  # stands in the first entry of Cloud Logging

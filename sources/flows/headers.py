@@ -10,9 +10,9 @@ from sources.flows.addresses import MAPPED
 
 HEADERS = 128  # bytes: Ethernet with two tags, IPv6 and TCP with its options
 LINKS = {0: 4, 1: 14, 101: 0, 113: 16, 276: 20}  # link types (tcpdump.org/linktypes.html): bytes before the IP header
-_ETHERNET, _COOKED, _COOKED_2 = 1, 113, 276
-_TAGS = (0x8100, 0x88A8)
-_TCP, _UDP = 6, 17
+_ETHERNET, _COOKED, _COOKED_2 = 1, 113, 276  # of these, those whose headers tell what is inside
+_TAGS = (0x8100, 0x88A8)  # types of Ethernet that begin a tag of a VLAN (IEEE 802.1Q and 802.1ad)
+_TCP, _UDP = 6, 17  # protocols of IP (IANA)
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from core.errors import UnreadableFlows
 from sources.flows.addresses import MAPPED, named
-from sources.flows.exporter_clock import ahead_of
 from sources.flows.headers import number
-from sources.flows.records import Records
+from sources.flows.records import Records, ahead_of
 from sources.named_files import read_given
 
-V5, V9, IPFIX = 5, 9, 10
+V5, V9, IPFIX = 5, 9, 10  # versions, the first number of a datagram
 HEADER = {V5: 24, V9: 20, IPFIX: 16}  # bytes
 VARIABLE = 0xFFFF  # the length of a field whose length stands in the record
 MAX_BYTES = 4 << 30  # of a file, of which a record takes 50
@@ -27,7 +26,7 @@ MAX_WAITING = 1 << 18  # sets before their template: half an hour (RFC 7011, 8.4
 _LATEST_MS = 4_102_444_800_000  # milliseconds from 1970 to 2100: later starts of an exporter are broken numbers
 _EPOCH = 2_208_988_800  # seconds from 1900, where NTP begins, to 1970
 _SOURCE, _TARGET, _SOURCE_6, _TARGET_6 = 8, 12, 27, 28  # fields, by IANA's registry of IPFIX
-_BYTES, _PACKETS, _SPORT, _DPORT, _PROTO, _FLAGS = (1, 85), (2, 86), (7,), (11,), (4,), (6,)
+_BYTES, _PACKETS, _SPORT, _DPORT, _PROTO, _FLAGS = (1, 85), (2, 86), (7,), (11,), (4,), (6,)  # of the same
 _UPTIME, _BOOTED = (22, 21), 160  # first and last packet in milliseconds since the exporter's start; when that was
 _TIMES = ((154, 155), (156, 157), (152, 153), (150, 151))  # microseconds, nanoseconds, milliseconds, seconds
 # Fields of a record of version 5, which has no template: 0 is not read.

@@ -12,8 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from core.errors import UnreadableFlows
-from sources.flows.exporter_clock import ahead_of
-from sources.flows.records import Records, none_of
+from sources.flows.records import Records, ahead_of, none_of
 from sources.named_files import read_given
 
 MAX_BYTES = 4 << 30  # of JSON, of which a record takes 500

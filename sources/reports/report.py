@@ -10,7 +10,7 @@ from core.history.repeats import Incident
 from core.next.from_diagnosis import broken
 from core.next.situation import FaultClass
 
-DAY_S = 86_400.0
+DAY_S = 86_400.0  # seconds
 _CLASS = 40  # characters of a reason that stand for its class, where no rule knows what it means
 # A person or the scheduler meant it: no fault of the node. Slurm's own words are those of its node_mgr.c: "reboot
 # ASAP", "reboot issued", "reboot complete"; "Node unexpectedly rebooted" and "reboot timed out" are faults.

@@ -18,7 +18,7 @@ from benchmarks.quality.sameness import Run, unlike
 from benchmarks.quality.score import score_job
 from benchmarks.quality.sections import sections
 from benchmarks.quality.targets import PUBLIC, Reached, reached
-from core.cache import MemoryCache
+from benchmarks.support.memory_cache import MemoryCache
 from core.diagnose import diagnose_parsed
 from core.model import Confidence, Coverage, Diagnosis, NodeEvidence, Scope
 from sources.folder import JobsFolder

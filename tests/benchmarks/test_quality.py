@@ -16,7 +16,8 @@ from benchmarks.quality.measures import measure
 from benchmarks.quality.methods import METHODS
 from benchmarks.quality.report import BEGIN, END, NoMarkers, write
 from benchmarks.quality.score import Score, Verdict, score_job
-from core.cache import MemoryCache
+from benchmarks.support.jobs_in_memory import FakeJobs
+from benchmarks.support.memory_cache import MemoryCache
 from core.errors import FirstfaultError
 from core.model import (
     Confidence,
@@ -29,7 +30,6 @@ from core.model import (
     Scope,
     Stage,
 )
-from sources.jobs_in_memory import FakeJobs
 
 LOG = "logs/a.log"
 # lines of LOG: 1-3 a traceback (root), 5 and 6 peers that differ in a number (propagated), 8 and 9 the end (teardown)

@@ -18,15 +18,15 @@ from benchmarks.quality.recall_cases import RecallCase, Seen, case_of, read_case
 from benchmarks.quality.recall_likeness import SetTally, best_threshold, grid_of, tally_at
 from benchmarks.quality.recall_public import NONSENSE, PUBLIC, PublicQuestion
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
+from benchmarks.support.jobs_in_memory import FakeJobs
+from benchmarks.support.memory_cache import MemoryCache
 from benchmarks.unpack import unpack
-from core.cache import MemoryCache
 from core.job import Job
 from core.model import Diagnosis
 from core.occurrences import Occurrence
 from faultlib.embedding import WordHash
 from faultlib.pattern import Entry
 from faultlib.seeds import read_seeds
-from sources.jobs_in_memory import FakeJobs
 from tests.support.library_diagnoses import diagnosis, link_down, time_limit
 from tests.support.library_entries import entry
 

@@ -18,10 +18,10 @@ from benchmarks.quality.variations import (
     without_files,
     without_status,
 )
-from core.cache import MemoryCache
+from benchmarks.support.jobs_in_memory import FakeJobs
+from benchmarks.support.memory_cache import MemoryCache
 from core.diagnose import diagnose_parsed
 from core.job import Status
-from sources.jobs_in_memory import FakeJobs
 from tests.benchmarks.test_quality import LINES, diagnosis, truth
 
 MANIFEST = b"""{"job_id": "j1", "status": "FAILED", "settings_id": "a", "nodes": ["node-1", "node-2"],

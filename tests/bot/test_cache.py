@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.memory_cache import MemoryCache
 from bot.fetch.cache import FolderCache
-from core.cache import ByteCache, MemoryCache
+from core.cache import ByteCache
 
 KEY, OTHER = "0a" * 20, "0b" * 20
 

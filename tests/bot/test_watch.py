@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.jobs_in_memory import FakeJobs
 from benchmarks.support.patience import PATIENCE
 from bot.commandline.watch import command
 from bot.commandline.watch.findings import finding_json, finding_lines, status_line
@@ -17,8 +18,8 @@ from bot.jobs.job_watch import JobWatch
 from bot.settings import Settings
 from core.errors import JobNotFound, NoLogs
 from core.job import Job, Manifest
-from core.live.findings import LinePlace, LiveFinding, LiveKind, Standing
-from sources.jobs_in_memory import FakeJobs
+from core.live.findings import LiveFinding, LiveKind, Standing
+from core.model import Line
 from tests.support.places import ROOT
 
 TRACEBACK = b'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nValueError: broken\n'
@@ -151,7 +152,7 @@ def test_looking_takes_a_bounded_share_of_the_time() -> None:
 
 FINDING = LiveFinding(
     LiveKind.SILENT, 1_763_700_000.5, "node-01", "rank 2 on node-01: no word for 14 s", 14.0, 7.0,
-    LinePlace("logs/a.log", 7, "\x1b[31mlast\x07 words"),
+    Line("logs/a.log", 7, "\x1b[31mlast\x07 words"),
 )  # fmt: skip
 
 
@@ -185,7 +186,7 @@ def test_a_finding_for_programs_is_one_line_of_json() -> None:
 def test_the_status_line_fits_the_terminal() -> None:
     """Iteration, ranks heard, last word; one line that never wraps."""
     standing = Standing(
-        12_000, 50_000, 0.25, 8, 8, 12_345, 3.0, LinePlace("logs/a.log", 7, "iteration 12000 | loss 2.1 " * 9)
+        12_000, 50_000, 0.25, 8, 8, 12_345, 3.0, Line("logs/a.log", 7, "iteration 12000 | loss 2.1 " * 9)
     )
 
     line = status_line("f07", standing, 120)

@@ -1,6 +1,6 @@
 """Who logged when: the cells of the heat map, for few and for very many ranks."""
 
-from core.answer.activity import COLUMNS, LANES, activity
+from core.answer.pictures import COLUMNS, LANES, activity
 from core.parsed import Parsed
 from tests.support.jobs import at, job, lines, parse
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.support.memory_cache import MemoryCache
 from core.baseline import MAX_BASELINE, choose_baseline, normal, profile_job
-from core.cache import ByteCache, MemoryCache
+from core.cache import ByteCache
 from core.job import Job, Manifest, Status
 from core.parsing.templates import find_templates
 from tests.support.jobs import at, example, job, lines, log_file, parse, steps

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.diagnose import diagnose
-from core.identities import own_address, own_rank
 from core.job import Job
 from core.model import Scope
 from core.nodes.blame import Edge, Names, most_blamed, sinks
+from core.parsing.identities import own_address, own_rank
 from tests.support.jobs import four_nodes, job, lines, lost, parse, raised, signs_of, slurm, steps
 
 NODES = [f"node-{n}" for n in range(6)]

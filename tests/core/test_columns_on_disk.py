@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.support.memory_cache import MemoryCache
 from bot.fetch.cache import FolderCache
-from core.cache import MemoryCache
 from core.diagnose import diagnose_parsed
 from core.events.table import EventTable
 from core.job import Job, LogFile

@@ -2,8 +2,7 @@
 
 import pytest
 
-from core.course.iterations import NO_ITERATION
-from core.course.named_iteration import named_iteration
+from core.course.iterations import NO_ITERATION, named_iteration
 from core.diagnose import diagnose
 from core.job import Status
 from core.model import Role, Scope, Stage

@@ -14,16 +14,16 @@ from typing import cast
 
 import pytest
 
+from benchmarks.support.jobs_in_memory import FakeJobs
+from benchmarks.support.memory_cache import MemoryCache
 from bot.report.contract import to_contract
 from bot.report.json_document import to_json
-from core.cache import MemoryCache
 from core.diagnose import diagnose, events
 from core.job import Job
 from core.logs import scan
 from core.logs.lines import Format
 from core.logs.stream import BLOCK_BYTES, Stream, blocks
 from core.model import Diagnosis, Role
-from sources.jobs_in_memory import FakeJobs
 from tests.support.jobs import example, good_jobs, judged, log_file
 from tests.support.places import EXAMPLES, ROOT
 

@@ -8,14 +8,15 @@ import pytest
 
 from core.facts import fact_of, in_frames, read_fact
 from core.failure_kinds import Kind, StopWord
-from core.identities import own_address, own_rank
 from core.logs.lines import Format, take_apart
 from core.logs.refine import refine
+from core.nodes.collectives import collectives_of, may_complete
 from core.outcomes import Outcome, outcome_of
-from core.phrases import BadRule, Phrase, phrases_of, read_rules, rule_files, words_of
+from core.parsing.identities import own_address, own_rank
+from core.phrases import BadRule, read_rules, rule_files, words_of
 from core.processes import process_of
-from core.readings import collectives_of, may_complete
 from tests.support.jobs import job, lines, parse
+from tests.support.phrases import Phrase, phrases_of
 
 FACTS = [
     (phrase, read_fact(rule, file))

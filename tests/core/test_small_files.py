@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from core.logs.lines import mask, mask_start
 from core.logs.wraps import json_lines, logfmt, peeled, records, speaker_heads, speaker_turns
-from core.logs.wraps.alike import peel_alike
 from core.logs.wraps.peeled import Peeled, Wrap
-from core.logs.wraps.sample import find_wrapping
+from core.logs.wraps.sample import find_wrapping, peel_alike
 from core.logs.wraps.stamps import NO_STAMP
 from core.nodes import rank_levels, told_subjects
 from core.nodes.told_numbers import Told

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from benchmarks.support.chromium import CHROMIUM, REQUIRED, chromium
+from benchmarks.support.chromium import CHROMIUM, REQUIRED
 from benchmarks.support.demo_process import Demo, running_demo
 from benchmarks.support.visitor import ANSWERED_IN, APPROVE, EDIT, Visitor
 from bot.commandline.demo import FIRST, QUESTION, SECOND
@@ -16,12 +16,6 @@ pytestmark = pytest.mark.skipif(
 CAUSE = "The node's memory ran out: a second trainer ran there"
 FIX = "Ended the second trainer, and one job a node since"
 DESKTOP = {"width": 1280, "height": 900}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """axe-core finds nothing in the report that keeps somebody from reading it: light and dark, desktop and phone."""
 
 import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -9,7 +8,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT  # axe-core 4.12.1: the package's version is in the lock file
 from playwright.sync_api import Browser
 
-from benchmarks.support.chromium import CHROMIUM, REQUIRED, chromium
+from benchmarks.support.chromium import CHROMIUM, REQUIRED
 from bot.report.citations import cited_places
 from bot.report.page import render_report
 from core.job import Job, Manifest
@@ -26,12 +25,6 @@ WIDTHS = (1000, 390)  # pixels: a desktop, and what most phones have
 OPEN = "document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
 ASK = """async () => (await axe.run()).violations.map(
     (found) => `${found.id}: ${found.nodes.map((node) => node.target.join(' ')).join(', ')}`)"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
 
 
 def hang() -> Diagnosis:

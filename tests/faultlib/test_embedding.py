@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cache import MemoryCache
+from benchmarks.support.memory_cache import MemoryCache
 from faultlib import minilm, sentence_model
 from faultlib.embedding import Embedder, EmbeddingUnavailable, Vectors, WordHash
 from faultlib.minilm import MiniLM

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.support.memory_cache import MemoryCache
 from bot.chat.dialect import Dialect, DialectMemory, JsonMode
 from bot.chat.model import ChatMessage, ModelReply
 from bot.chat.openai_model import OpenAIModel
 from bot.note.write import write_note
-from core.cache import MemoryCache
 from tests.record.diagnosed import diagnosis_of
 from tests.record.heard import Overheard
 

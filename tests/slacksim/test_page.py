@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from benchmarks.support.chromium import CHROMIUM, REQUIRED, chromium
+from benchmarks.support.chromium import CHROMIUM, REQUIRED
 from slacksim import Slack
 from tests.support.slack_calls import ALERTS, post
 from tests.support.toy_bot import ToyBot
@@ -21,12 +21,6 @@ HOSTILE = (
 pytestmark = pytest.mark.skipif(
     not CHROMIUM and not REQUIRED, reason="no chromium on the PATH (FIRSTFAULT_TEST_BROWSER=1 makes this an error)"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture

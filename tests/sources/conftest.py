@@ -10,8 +10,8 @@ import pytest
 import s3fs
 from moto.server import ThreadedMotoServer
 
+from benchmarks.support.jobs_in_memory import FakeJobs
 from sources.jobs import JobSource, open_source
-from sources.jobs_in_memory import FakeJobs
 from sources.limits import DEFAULT_LIMITS, Limits
 
 Folders = Mapping[str, Mapping[str, bytes]]

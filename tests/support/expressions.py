@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from core.checks.catalogue import catalogue
-from core.phrases import phrases_of, read_rules, rule_files
+from core.phrases import read_rules, rule_files
 from tests.support.growth import pumps, seconds
+from tests.support.phrases import phrases_of
 from tests.support.places import ROOT
 
 RULES, CHOICES = "core/rules", "core/phrases.py"

@@ -13,12 +13,12 @@ from benchmarks.quality.dresses.outfit import Folder, Outfit
 from benchmarks.quality.dresses.same import Difference, differences
 from benchmarks.quality.dresses.wardrobe import BY_NAME, WARDROBE, Dress
 from benchmarks.quality.dresses.wearer import Wearer
+from benchmarks.support.jobs_in_memory import FakeJobs
+from benchmarks.support.memory_cache import MemoryCache
 from core.baseline import choose_baseline
-from core.cache import MemoryCache
 from core.diagnose import diagnose_parsed
 from core.job import Job
 from core.model import Diagnosis
-from sources.jobs_in_memory import FakeJobs
 
 
 @dataclass(frozen=True, slots=True)

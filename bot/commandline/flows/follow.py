@@ -14,8 +14,8 @@ from core.errors import FirstfaultError
 from core.flows.alarms import Alarm, AlarmState, FlowAlarms
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
+from core.flows.table import Window
 from core.flows.topology import Topology
-from core.flows.window import Window
 from sources.flows.flow_files import read_flows, read_topology
 from sources.flows.rotated import TOPOLOGY, RotatedFolder
 

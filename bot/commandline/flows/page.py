@@ -63,9 +63,7 @@ def _job(job: JobAnswer, topology: Topology, answer: FlowsAnswer) -> dict[str, o
             "start": finding.start,
             "end": finding.end,
             "series": at_both_widths(
-                f"{job.id}-series-{number}",
-                partial(pictures.series, finding),
-                partial(_of_series, finding),
+                f"{job.id}-series-{number}", partial(pictures.series, finding), partial(_of_series, finding)
             ),
             "guilty": ", ".join(finding.series.things[place] for place in finding.series.guilty)
             if finding.series

@@ -72,11 +72,7 @@ def show(
 
 
 @app.command("draft")
-def draft(
-    job: options.Job,
-    *,
-    jobs: options.Jobs = None,
-) -> None:
+def draft(job: options.Job, *, jobs: options.Jobs = None) -> None:
     """Write the pattern of a job as text, to be edited and imported; nothing is stored."""
     from bot.commandline.library import command as commands  # noqa: PLC0415
 
@@ -187,11 +183,7 @@ def stats(*, json: JsonOption = False) -> None:
 
 
 @app.command("report")
-def report(
-    *,
-    jobs: options.Jobs = None,
-    json: JsonOption = False,
-) -> None:
+def report(*, jobs: options.Jobs = None, json: JsonOption = False) -> None:
     """Tell which faults cost most and which came back, and which patterns to retire, merge or correct."""
     from bot.commandline.library import report as reports  # noqa: PLC0415
 

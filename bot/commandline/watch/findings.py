@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.text.harmless import harmless, storable
-from core.live.findings import LinePlace, LiveFinding, Standing, duration
+from core.live.findings import LiveFinding, Standing, duration
+from core.model import Line
 
 SCHEMA = "firstfault.watch/1"
 # Characters; chosen: a sentence with its numbers, one line of a wide terminal.
@@ -62,7 +63,7 @@ def status_line(job: str, standing: Standing, width: int) -> str:
     return shown[: max(0, width - 1)]
 
 
-def place(line: LinePlace) -> str:
+def place(line: Line) -> str:
     """Where a line stands: file and number, when it is known."""
     return harmless(line.file, 300) + (f":{line.line}" if line.line else "")
 

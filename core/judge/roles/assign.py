@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
-from core.judge.roles.daemons import clear_unknown_daemons
 from core.judge.roles.echoes import clear_echoes
 from core.judge.roles.endings import clear_endings
 from core.judge.roles.kills import clear_kills
@@ -19,7 +18,7 @@ from core.judge.roles.other_jobs import clear_other_jobs
 from core.judge.roles.silent_exits import promote_silent_exits
 from core.judge.roles.silent_jobs import weigh_last_words, weigh_silence
 from core.judge.roles.stops import promote_first_stop, weigh_stops
-from core.judge.roles.survived import demote_survived
+from core.judge.roles.survived import clear_unknown_daemons, demote_survived
 from core.parsed import Parsed
 
 

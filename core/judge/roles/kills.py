@@ -63,7 +63,7 @@ class _ClearingUp:
     about: Mapping[int, NamedProcess]
 
     def holds(self, rows: Rows) -> NDArray[np.bool_]:
-        """Which of these rows do."""
+        """Whether the report in each row tells of a kill that others had caused."""
         return np.asarray(self._was_asked(rows) | self._had_complained(rows) | self._after_others(rows), np.bool_)
 
     @property

@@ -106,7 +106,7 @@ def _came_up(parsed: Parsed, service: _Service) -> dict[tuple[int, str], int]:
     """When each link of each node last came up."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if service.back_words.search(template.sample)]
-    rows = np.sort(np.concatenate([np.zeros(0, np.intp), *table.rows_of(events).values()]))[-MAX_READ:]
+    rows = table.all_rows_of(events)[-MAX_READ:]
     last_up: dict[tuple[int, str], int] = {}
     for row, link in _links(parsed, rows, service.back).items():
         last_up[link] = max(last_up.get(link, -1), int(table.time[row]))

@@ -26,7 +26,7 @@ def clear_other_jobs(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequenc
     naming = [event for event, template in enumerate(table.templates) if _names_a_job(template.sample)]
     if not naming:
         return candidates
-    rows = np.sort(np.concatenate(list(table.rows_of(naming).values())))
+    rows = table.all_rows_of(naming)
     chosen = {candidate.event: candidate for candidate in candidates if candidate.event in set(naming)}
     asked = np.union1d(
         rows[-MAX_READ:], np.concatenate([rows[:0], *(item.rows[:MAX_READ] for item in chosen.values())])

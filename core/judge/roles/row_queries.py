@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.events.table import EventTable
 from core.failure_kinds import Kind
-from core.judge.candidates import Candidate
+from core.judge.candidates import Candidate, said_by
 from core.logs.origins import Program
 from core.model import Role
 
@@ -59,13 +59,9 @@ def without(table: EventTable, candidate: Candidate, ending: Chosen, why: str) -
     rows = candidate.rows[~ending(candidate.rows)]
     if len(rows) == 0:
         return candidate.with_role(Role.TEARDOWN, why)
-    origins = [table.origins[voice] for voice in np.unique(table.voice[rows]).tolist()]
+    nodes, ranks = said_by(table, table.voice[rows])
     return replace(
-        candidate,
-        rows=rows,
-        count=candidate.count * len(rows) // len(candidate.rows),
-        nodes=tuple(sorted({origin.node for origin in origins if origin.node})),
-        ranks=tuple(sorted({origin.rank for origin in origins if origin.rank is not None})),
+        candidate, rows=rows, count=candidate.count * len(rows) // len(candidate.rows), nodes=nodes, ranks=ranks
     )
 
 

@@ -60,7 +60,7 @@ def weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequenc
     A process that complains and says nothing more has ended with that; who ends after it had lost it.
     """
     table, reached = parsed.table, parsed.iterations
-    at_end = reached.last is not None and reached.total is not None and reached.last >= reached.total
+    at_end = reached.at_end
     if at_end or any(
         candidate.role is Role.ROOT and (candidate.fact.known or candidate.fact.strength >= TROUBLE)
         for candidate in candidates

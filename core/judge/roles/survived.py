@@ -1,12 +1,13 @@
-"""Errors that the job survived are none, and a warning alone is none."""
+"""Errors that the job survived are none, nor is a warning alone, nor what daemons beside it log on healthy machines."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.roles.links import never_back
+from core.logs.voices import Program
 from core.model import Role
 from core.parsed import Parsed
 
@@ -55,3 +56,18 @@ def _ended(parsed: Parsed, candidate: Candidate) -> bool:
     nodes = [table.origins[voice].node for voice in table.voice[marks].tolist()]
     own = marks[np.isin(np.array([node or "" for node in nodes], dtype=np.str_), candidate.nodes)]
     return not (table.time[own] > table.time[candidate.rows].max()).any()
+
+
+def clear_unknown_daemons(parsed: Parsed, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """What daemons alone say, in words that no rule has, is no fault of a job whose own programs speak."""
+    table = parsed.table
+    if not any(origin.program in (Program.RANK, Program.LAUNCHER) for origin in table.origins):
+        return list(candidates)
+    return [
+        candidate.with_role(Role.BENIGN, "a daemon beside the job said it, in words that nobody knows")
+        if candidate.role is Role.ROOT
+        and not candidate.fact.known
+        and all(table.origins[voice].program is Program.DAEMON for voice in set(table.voice[candidate.rows].tolist()))
+        else candidate
+        for candidate in candidates
+    ]

@@ -9,13 +9,13 @@ but the block. One file a printer:
     dumps        faulthandler: a dying interpreter, and stacks of threads
     native       C++ stacks of torch, glog and abseil
     java, go, rust   their stacks and panics
-    torchrun, usage, oom   reports
+    reports      torchrun's, argparse's usage text, the kernel's of its OOM killer
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
-from core.logs.blocks import chains, dumps, go, java, native, oom, rust, torchrun, tracebacks, usage
+from core.logs.blocks import chains, dumps, go, java, native, reports, rust, tracebacks
 from core.logs.blocks.found_block import BLOCK_MARK, FoundBlock, Reader
 from core.logs.voice_lines import VoiceLines
 
@@ -26,7 +26,7 @@ _CALLS = "(most recent call"
 _READERS: tuple[tuple[re.Pattern[str], Reader, tuple[str, ...]], ...] = (
     (native.PADDLE, native.read_paddle, (_CALLS,)),
     (chains.HEAD, tracebacks.read_traceback, (_CALLS,)),
-    (torchrun.FENCE, torchrun.read_report, ("=====",)),
+    (reports.FENCE, reports.read_report, ("=====",)),
     (dumps.FATAL, dumps.read_fatal, ("Fatal Python error: ",)),
     (native.TERMINATE, native.read_terminate, ("terminate called ",)),
     (native.STACK, native.read_stack, ("most recent call first", "C++ CapturedTraceback:")),
@@ -37,8 +37,8 @@ _READERS: tuple[tuple[re.Pattern[str], Reader, tuple[str, ...]], ...] = (
     (java.FRAME, java.read_java, (".java:", ".scala:")),
     (go.GOROUTINE, go.read_go, ("goroutine ",)),
     (rust.PANIC, rust.read_panic, ("panicked at ",)),
-    (usage.USAGE, usage.read_usage, ("usage: ",)),
-    (oom.OOM, oom.read_oom, ("invoked oom-killer",)),
+    (reports.USAGE, reports.read_usage, ("usage: ",)),
+    (reports.OOM, reports.read_oom, ("invoked oom-killer",)),
 )
 _LETTERS = dict.fromkeys(letters for _, _, of_reader in _READERS for letters in of_reader)
 _OPENERS = tuple(

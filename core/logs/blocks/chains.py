@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 from core.logs.blocks import java, native
 from core.logs.blocks.block_rows import Read, is_blank, next_of, skip_while
-from core.logs.blocks.exception_group import read_group
-from core.logs.blocks.flat_traceback import read_flat
+from core.logs.blocks.exceptions import ExceptionText, TracebackPart
+from core.logs.blocks.flat_traceback import read_flat, read_group
 from core.logs.blocks.frames import is_frame
 from core.logs.blocks.logger_records import is_record
 from core.logs.blocks.python_traceback import read_plain
 from core.logs.blocks.rich_panel import PANEL, read_panel
-from core.logs.blocks.traceback_part import ExceptionText, TracebackPart
 
 GROUP = r"\+ Exception Group Traceback \(most recent call last\)"
 HEAD = re.compile(rf"(?:{PANEL.pattern}|{GROUP}|Traceback \(most recent call last\)):?")

@@ -1,8 +1,26 @@
 """How exceptions are written: ``package.Name: what it says``, and how that is told from other lines."""
 
 import re
+from dataclasses import dataclass
 
 from core.logs.blocks.logger_records import is_record
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptionText:
+    """An exception as it was told: its rows (a printer may wrap it), and their text in one."""
+
+    rows: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TracebackPart:
+    """A traceback that ends before a row, and the exceptions that it tells, in their order; none if it was cut off."""
+
+    end: int
+    exceptions: tuple[ExceptionText, ...] = ()
+
 
 _WORD = r"(?:[^\W\d]|<NUM>|<HEX>)(?:\w|<NUM>|<HEX>)*"
 _PATH = rf"{_WORD}(?:\.(?:{_WORD}|<locals>))*"

@@ -4,10 +4,11 @@ The masks of ``core.logs.lines`` keep blanks at the start of a body only. So the
 a file, its source, marks below that; what is none of these is the exception.
 """
 
+import re
+
 from core.logs.blocks.block_rows import Read, is_blank, next_of
-from core.logs.blocks.exceptions import is_told, may_be
+from core.logs.blocks.exceptions import ExceptionText, TracebackPart, is_told, may_be
 from core.logs.blocks.frames import is_frame, is_mark
-from core.logs.blocks.traceback_part import ExceptionText, TracebackPart
 
 _NEAR = 3  # rows: a source of several lines, or wrapped in a column
 
@@ -32,3 +33,41 @@ def read_flat(read: Read, start: int) -> TracebackPart:
 def _goes_on(row: str) -> bool:
     text = row.strip()
     return is_frame(text) or is_mark(text) or is_told(text)
+
+
+_BARRED = re.compile(r"^(?:  )?[|+]")
+_NUMBERED = re.compile(r"^\+(?:-\+)?-{4,} (?:<NUM>|\.\.\.) -{4,}$")
+_HEAD = "Traceback (most recent call last)"
+
+
+def read_group(read: Read, start: int) -> TracebackPart:
+    """The group whose head a row is: its exception, and those in it.
+
+    As CPython (Lib/traceback.py, _ExceptionPrintContext) and loguru print it: bars before each row, a fence before each
+    exception in it.
+    """
+    exceptions, at = list[ExceptionText](), start
+    rows = _barred(read)
+    while (text := rows(at)) is not None:
+        if _HEAD in text:
+            part = read_flat(rows, at)
+            exceptions += part.exceptions
+            at = part.end
+        elif _NUMBERED.match(text) and _HEAD not in (following := rows(at + 1) or _HEAD):
+            exceptions.append(ExceptionText((at + 1,), following))
+            at += 2
+        else:
+            at += 1
+    return TracebackPart(max(at, start + 1), tuple(exceptions))
+
+
+def _barred(read: Read) -> Read:
+    """The rows without their bars; None where there are none any more."""
+
+    def rows(at: int) -> str | None:
+        text = read(at)
+        if text is None or not _BARRED.match(text):
+            return None
+        return text.strip().removeprefix("|").strip()
+
+    return rows

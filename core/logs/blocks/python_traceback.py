@@ -8,9 +8,8 @@ fail at the same time mix their rows, and write several on one line.
 from enum import Enum, auto
 
 from core.logs.blocks.block_rows import Read, is_blank, next_of, skip_while
-from core.logs.blocks.exceptions import is_fused, is_known, may_be
+from core.logs.blocks.exceptions import ExceptionText, TracebackPart, is_fused, is_known, may_be
 from core.logs.blocks.frames import is_frame
-from core.logs.blocks.traceback_part import ExceptionText, TracebackPart
 
 _NEAR = 3  # rows to the next frame, where another program's line stands within a traceback; for each that is open
 _MOST = 8  # tracebacks at once: the ranks of a node

@@ -8,9 +8,9 @@ length of rows with numbers: where a row ends is estimated.
 import re
 
 from core.logs.blocks.block_rows import Read, is_blank
+from core.logs.blocks.exceptions import ExceptionText, TracebackPart
 from core.logs.blocks.frames import inside
 from core.logs.blocks.logger_records import is_record
-from core.logs.blocks.traceback_part import ExceptionText, TracebackPart
 
 PANEL = re.compile(r"[╭┌+][─-]+ Traceback \(most recent c")
 _FRAMES = re.compile(r"^[╭┌+][─-]+ Traceback \(")

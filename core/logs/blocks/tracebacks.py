@@ -3,13 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from core.logs.blocks import torchrun, traceback_headers
+from core.logs.blocks import reports, traceback_headers
 from core.logs.blocks.block_rows import Read, next_of, of_lines, plainly, without
 from core.logs.blocks.chains import HEAD, Chain, read_chain
-from core.logs.blocks.exceptions import type_of, without_module
+from core.logs.blocks.exceptions import ExceptionText, type_of, without_module
 from core.logs.blocks.found_block import BLOCK_MARK, FoundBlock, called
 from core.logs.blocks.frames import first_function, last_frame
-from core.logs.blocks.traceback_part import ExceptionText
 from core.logs.refine import refine
 from core.logs.voice_lines import VoiceLines
 
@@ -69,9 +68,9 @@ def _told_in_one(start: int, lead: str, lines: Sequence[str]) -> FoundBlock | No
 def _with_report(lines: VoiceLines, chain: Chain, start: int) -> FoundBlock | None:
     """torchrun's own traceback, with the report that follows it."""
     names = any(type_of(exception.text) == "ChildFailedError" for exception in chain.exceptions)
-    if not (names and chain.end < len(lines) and torchrun.FENCE.match(lines[chain.end])):
+    if not (names and chain.end < len(lines) and reports.FENCE.match(lines[chain.end])):
         return None
-    report = torchrun.read_report(lines, chain.end, chain.end)
+    report = reports.read_report(lines, chain.end, chain.end)
     return report and FoundBlock(start, report.end, (*_rows(chain), *report.keys), report.text)
 
 

@@ -30,14 +30,14 @@ from core.logs import lines
 from core.logs.columns import CHUNK_ROWS, SPARE, Block, Columns
 from core.logs.kernel import forms, segments
 from core.logs.kernel.labels import Labels
-from core.logs.kernel.segments import Desk, RowBuffers, ScanState, Text
+from core.logs.kernel.segments import RowBuffers, ScanBuffers, ScanState, Text
 from core.logs.kernel.table import Table
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, Format
 from core.logs.wraps import line_forms as line_forms
 
 _FIRST_ROWS = CHUNK_ROWS + CHUNK_ROWS // 4  # doubled whenever they are full
 
-_Kernel = Callable[[Text, Desk, ScanState], ScanState]
+_Kernel = Callable[[Text, ScanBuffers, ScanState], ScanState]
 Unwrap = Callable[[int, int, forms.FormArrays, int, int, int], tuple[int, int, int]]
 _Bytes = NDArray[np.uint8]
 
@@ -88,11 +88,11 @@ class _Ledger:
         self._scratch = np.empty(MAX_SEGMENT + SPARE, np.uint8)
         self._out = np.empty(3 * MAX_SEGMENT + SPARE, np.uint8)  # the worst is "1x1x": <NUM>x<NUM>x
         self._state = ScanState()
-        self._desk = self._lay_out()
+        self._buffers = self._lay_out()
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows so far."""
         return self._state.rows
 
     def read(self, data: _Bytes, size: int, offset: int) -> None:
@@ -100,12 +100,12 @@ class _Ledger:
         text = Text(data.ctypes.data, size, offset)
         self._state = self._state._replace(at=0)
         while self._state.at < size:
-            self._state = self._kernel(text, self._desk, self._state)
+            self._state = self._kernel(text, self._buffers, self._state)
             if self._state.at < size:
                 self._make_room()
 
     def columns(self) -> Columns:
-        """All rows."""
+        """The columns of all rows that were read."""
         rows = {name: column[: self._state.rows] for name, column in self._columns.items()}
         return Columns(
             **rows,
@@ -121,10 +121,10 @@ class _Ledger:
                 self._columns[name] = _twice(self._columns[name])
         self._prefixes.make_room(MAX_SEGMENT)
         self._bodies.make_room(MAX_BODY)
-        self._desk = self._lay_out()
+        self._buffers = self._lay_out()
 
-    def _lay_out(self) -> Desk:
-        return Desk(
+    def _lay_out(self) -> ScanBuffers:
+        return ScanBuffers(
             year=self._format.year,
             labels=Labels(self._format.task_labels, self._hosts.view(), self._format.labelled),
             prefixes=self._prefixes.view(),
@@ -189,8 +189,8 @@ def _entry(sources: str) -> _Kernel:
     outlive a change, nor does an upgrade meet classes in the cache that are gone.
     """
 
-    def scan(text: Text, desk: Desk, state: ScanState) -> ScanState:
-        return segments.scan(text, desk, state)
+    def scan(text: Text, buffers: ScanBuffers, state: ScanState) -> ScanState:
+        return segments.scan(text, buffers, state)
 
     scan.__qualname__ = f"scan_{sources}"
     compiled: _Kernel = njit(nogil=True)(scan)

@@ -296,7 +296,7 @@ def read_bare(at: int, end: int) -> int:
 # --- seconds since 1970 -------------------------------------------------------------------------------------------
 
 EPOCH_DIGITS = 12  # at least, with the point and one behind it
-_MAX_FRACTION = 9
+_MAX_FRACTION = 9  # digits behind the point: nanoseconds, as in core.logs.lines
 _TS_KEY, _T_KEY, _TIME_KEY = as_word(b"ts="), as_word(b"t="), as_word(b"time=")
 _OPEN, _OPEN_SQUARE = b"(["
 
@@ -326,7 +326,7 @@ def read_epoch(at: int, end: int) -> int:
 
 # --- milliseconds -------------------------------------------------------------------------------------------------
 
-MILLIS_DIGITS = 13
+MILLIS_DIGITS = 13  # of milliseconds since 1970, until 2286
 _MILLIS_KEY = as_word(b'time_ms"')
 
 

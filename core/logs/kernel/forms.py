@@ -17,7 +17,7 @@ from core.logs.wraps.line_forms import NO_OBJECT, Form, Run, RunKind
 _REST, _TEXT, _PLAIN, _QUOTED, _NAME, _HOST, _DIGITS, _COUNT, _NUMBER, _SHAPE, _SOME, _BARE = (
     int(kind) for kind in RunKind
 )
-_LITERAL, _NO_OBJECT, _END = 16, 17, 18
+_LITERAL, _NO_OBJECT, _END = 16, 17, 18  # other operations, beyond all kinds of runs
 _OPERATION = 4  # words: what, two of its own, the run
 _WORD = 8  # bytes
 

@@ -11,7 +11,7 @@ from core.logs.lines import FAR, LABEL_MARK, MAX_LABELS, MAX_STAMP, NO_TIME
 _BLANK, _COMMA, _DOT, _COLON, _UNDERSCORE, _DASH, _PLUS, _T, _Z, _F, _P = b" ,.:_-+TZFP"
 _OPEN, _CLOSE, _OPEN_SQUARE, _CLOSE_SQUARE = b"()[]"
 _MARK = LABEL_MARK[0]
-_MAX_TASK_BLANKS = _MAX_TASK_DIGITS = 6
+_MAX_TASK_BLANKS = _MAX_TASK_DIGITS = 6  # as in core.logs.lines: TASK
 
 _DEFAULT, _RANK, _STDOUT, _STDERR, _PID, _IP, _OUT, _ERR = (
     as_word(letters)

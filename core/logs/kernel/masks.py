@@ -42,7 +42,7 @@ _NUMBER, _IP, _HEX = -3, -2, -1  # kinds besides the clock styles, which are pos
 _OPEN, _OPEN_SQUARE = b"(["
 _TAB, _BLANK, _PLUS, _DASH, _DOT, _ZERO, _COLON, _E, _X = b"\t +-.0:ex"
 _UUID_ALL, _UUID = (1 << 24) - 1, 0b0_1111_0_1111_0_1111_0_11111111  # its hexadecimal digits, the last twelve apart
-_NODE_ALL, _HEAD_ALL = (1 << 12) - 1, (1 << 8) - 1
+_NODE_ALL, _HEAD_ALL = (1 << 12) - 1, (1 << 8) - 1  # its last twelve digits, and its first eight
 
 _TS_TEXT, _IP_TEXT, _HEX_TEXT, _NUM_TEXT = (as_word(name) for name in (b"<TS>", b"<IP>", b"<HEX>", b"<NUM>"))
 

@@ -34,7 +34,7 @@ class RowBuffers(NamedTuple):
     time: int
 
 
-class Desk(NamedTuple):
+class ScanBuffers(NamedTuple):
     """All that a scan works with. Scratch takes a segment, out a body three times as long, both with SPARE."""
 
     year: int
@@ -57,32 +57,34 @@ class ScanState(NamedTuple):
 
 
 @compiled
-def scan(text: Text, desk: Desk, state: ScanState) -> ScanState:
+def scan(text: Text, buffers: ScanBuffers, state: ScanState) -> ScanState:
     """Fill rows until the text ends, or until there is no room for one more segment."""
-    index(desk.labels.hosts)
-    index(desk.prefixes)
-    index(desk.bodies)
+    index(buffers.labels.hosts)
+    index(buffers.prefixes)
+    index(buffers.bodies)
     at, stop = text.data + state.at, text.data + text.size
     row, line, begun, undecodable = state.rows, state.line, state.begun, state.undecodable
-    while at < stop and _has_room(desk, row):
+    while at < stop and _has_room(buffers, row):
         end, is_odd = _segment_end(at)
         ended = end < stop and byte(end) == _NEWLINE
         if end > at or (ended and not begun):
             length = min(end - at, MAX_SEGMENT)
             start, tail = at, at + length
             if is_odd or at + length < end:
-                start, tail, is_text = _tidy(at, length, desk.scratch)
+                start, tail, is_text = _tidy(at, length, buffers.scratch)
                 undecodable += not is_text
-            begins, text_start, stamped = _prefix(start, tail, desk)
-            body_end, time = mask(text_start, tail, desk.out, desk.year)
+            begins, text_start, stamped = _prefix(start, tail, buffers)
+            body_end, time = mask(text_start, tail, buffers.out, buffers.year)
             if time == NO_TIME or far(time, stamped):
                 time = stamped
-            put_half(desk.rows.line + 4 * row, line)
-            put_word(desk.rows.offset + 8 * row, text.offset + at - text.data)
-            put_half(desk.rows.length + 4 * row, length)
-            put_half(desk.rows.prefix + 4 * row, intern(desk.prefixes, begins, text_start - begins))
-            put_half(desk.rows.body + 4 * row, intern(desk.bodies, desk.out, min(body_end - desk.out, MAX_BODY)))
-            put_word(desk.rows.time + 8 * row, time)
+            put_half(buffers.rows.line + 4 * row, line)
+            put_word(buffers.rows.offset + 8 * row, text.offset + at - text.data)
+            put_half(buffers.rows.length + 4 * row, length)
+            put_half(buffers.rows.prefix + 4 * row, intern(buffers.prefixes, begins, text_start - begins))
+            put_half(
+                buffers.rows.body + 4 * row, intern(buffers.bodies, buffers.out, min(body_end - buffers.out, MAX_BODY))
+            )
+            put_word(buffers.rows.time + 8 * row, time)
             row, begun = row + 1, True
         if ended:
             line, begun = line + 1, False
@@ -91,26 +93,28 @@ def scan(text: Text, desk: Desk, state: ScanState) -> ScanState:
 
 
 @compiled
-def _prefix(start: int, tail: int, desk: Desk) -> tuple[int, int, int]:
+def _prefix(start: int, tail: int, buffers: ScanBuffers) -> tuple[int, int, int]:
     """Where the prefix of a text begins and ends, and the time of a stamp before it."""
-    if desk.labels.labelled:
+    if buffers.labels.labelled:
         begins, end = label_end(start, tail)
         if end:
-            return begins, labels_end(end, desk.labels), stamp_time(start, begins, desk.year)
+            return begins, labels_end(end, buffers.labels), stamp_time(start, begins, buffers.year)
     stamped, clock = stamp_end(start)
     begins = stream_end(stamped) if stamped else start
-    text_start = labels_end(begins, desk.labels)
+    text_start = labels_end(begins, buffers.labels)
     if stamped and (begins > stamped or text_start > begins):
-        return begins, text_start, read_clock(ISO, start, start, clock, desk.year)
+        return begins, text_start, read_clock(ISO, start, start, clock, buffers.year)
     if stamped:
-        text_start = labels_end(start, desk.labels)  # a clock of the program's own
+        text_start = labels_end(start, buffers.labels)  # a clock of the program's own
     return start, text_start, NO_TIME
 
 
 @compiled
-def _has_room(desk: Desk, row: int) -> bool:
+def _has_room(buffers: ScanBuffers, row: int) -> bool:
     """Asked before a segment, so that nothing needs to be undone."""
-    return row < desk.rows.capacity and has_room(desk.bodies, MAX_BODY) and has_room(desk.prefixes, MAX_SEGMENT)
+    return (
+        row < buffers.rows.capacity and has_room(buffers.bodies, MAX_BODY) and has_room(buffers.prefixes, MAX_SEGMENT)
+    )
 
 
 @compiled

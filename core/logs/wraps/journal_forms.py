@@ -18,7 +18,7 @@ VERBOSE = re.compile(
     rb"(?m)^[A-Z][a-z]{2} (?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]++)(?P<zone>[^\n\[]*)\[s=[^\n]*\n(?=    [A-Z_])"
 )
 _FIELD = re.compile(rb"(?m)^    (?P<name>[A-Z_0-9]+)=(?P<value>[^\n]*(?:\n {5,}[^\n]*)*)")
-_SIZE_BYTES = 8
+_SIZE_BYTES = 8  # of a field that is no text: a number of 64 bits before it (systemd, Journal Export Format)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class TextKeeper:
         return True
 
     def done(self, taken: int, capped: str) -> KeptBlocks:
-        """The whole text."""
+        """The whole text, of a log of which so many bytes were read."""
         return KeptBlocks(self._blocks, list(accumulate(self._sizes, initial=0)), self._packed, taken, capped)
 
 
@@ -82,7 +82,7 @@ class KeptText(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Stand elsewhere."""
+        """Go to a byte of the text; gives its place from the start."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._text.starts[-1]}[whence]
         self._at = max(0, base + offset)
         return self._at

@@ -11,14 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from core.logs.lines import mask
-from core.logs.speaker_names import (
-    PLAIN_RANKS,
-    NameReading,
-    are_made_alike,
-    count_all,
-    count_their_total,
-    find_reading,
-)
+from core.logs.speaker_names import PLAIN_RANKS, NameReading, are_made_alike, count_all, count_their_total, find_reading
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.shared_files import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speaker_turns import ALWAYS, LEAST, NamedLine, names_that_return, take_turns

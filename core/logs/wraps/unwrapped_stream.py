@@ -22,8 +22,8 @@ from core.logs.wraps.unwrap import Unwrapper
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-_BLOCK_BYTES = 1 << 18
-_NEVER = 1 << 62
+_BLOCK_BYTES = 1 << 18  # bytes that are read at once, as many as a sample has
+_NEVER = 1 << 62  # bytes that no log comes to
 _SUBSTITUTE = b"\x1a"  # SUB of ASCII, "used in the place of a character that has been found to be invalid" (ECMA-48)
 KEPT_BYTES = 1 << 25  # of all unwrapped texts of a job: an eighth of what its rows may take (FIRSTFAULT_MEMORY)
 _MAX_LINE = 1 << 22  # bytes of a line that are held; the rest of a longer one is handed on piece by piece

@@ -53,8 +53,8 @@ _LABELS = re.compile(LABELS)  # ``core.logs.lines`` reads a clock behind them
 _BEFORE = 4  # words: a level, a logger, "worker", the speaker; further right the line talks about a time
 _LEAST = 0.1  # of the lines: a traceback has none, nor have the rows of a table below it
 _MOST = 0.8  # of the lines with a clock have one like this
-_LEAST_LINES = 3
-_NOON = 12
+_LEAST_LINES = 3  # as for compact clocks
+_NOON = 12  # hours
 _TRIED = 128  # lines whose clocks are asked for again
 
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.support.memory_cache import MemoryCache
 from bot.chat.model import ChatMessage, ModelTrouble, ModelUnavailable, Usage
 from bot.chat.openai_model import OpenAIModel
-from core.cache import MemoryCache
 from core.errors import BadSettings
 from tests.bot.chat.conftest import KEY, Connect
 from tests.support.model_endpoint import (

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, StringConstraints
 
+from benchmarks.support.memory_cache import MemoryCache
 from bot.chat.dialect import FORGET_AFTER_SECONDS, Dialect, DialectMemory, JsonMode
 from bot.chat.endpoint_json import EndpointAnswer, read_answer, read_usage, strict_schema
 from bot.chat.extract import json_object
 from bot.chat.model import Usage
-from core.cache import MemoryCache
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

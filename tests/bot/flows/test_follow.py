@@ -17,8 +17,8 @@ from bot.commandline.cli import app
 from bot.commandline.flows.follow import FlowsWatch
 from core.errors import UnreadableFlows
 from core.flows.alarms import Alarm, AlarmState
+from core.flows.table import Window
 from core.flows.topology import topology_from
-from core.flows.window import Window
 from sources.flows.rotated import RotatedFolder
 
 SLOW = Fault("nic", 120, 320, 0.05, 0, 3)

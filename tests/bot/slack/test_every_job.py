@@ -1,15 +1,12 @@
 """What Slack shows of every labelled job of the tree: short, each fact once, and nothing that Slack refuses."""
 
-import os
 import re
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bot.fetch.jobs import Request
-from bot.investigate import Answer, draft, investigate
+from bot.investigate import Answer
 from bot.outgoing.clean import cleaned
 from bot.settings import Settings
 from bot.slack.blocks import Message, without_blocks
@@ -17,6 +14,8 @@ from bot.slack.brief import MAX_LINES
 from bot.slack.parent_message import AnswerContent, answer_message, lines_of
 from bot.slack.thread import details_message, faults_message
 from slacksim.blocks import problems_of_message
+from tests.support import sentences
+from tests.support.labelled_jobs import check, check_archive, settings_in
 from tests.support.places import ROOT
 from tests.support.slack_payloads import violations
 from tests.support.slack_samples import every_name, every_shown, run
@@ -28,8 +27,7 @@ _HALF_QUOTED = re.compile(r"`['\"(\[]`|`[,.;:]+`")
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    home = tmp_path_factory.mktemp("home")
-    return Settings(cache=home / "cache", library=home / "library")
+    return settings_in(tmp_path_factory.mktemp("home"))
 
 
 def shown_of(answer: Answer) -> AnswerContent:
@@ -66,31 +64,21 @@ def _twice(parent: str, details: str) -> list[str]:
     return [line for line in lines if len(line) > 30 and line in details]
 
 
-def check(jobs: Path, settings: Settings, *, every: int = 1) -> dict[str, list[str]]:
-    """The faults of each job of a folder that has some; ``every``: of so many jobs one is looked at."""
-    found = {}
-    for job in sorted(path.name for path in jobs.iterdir() if path.is_dir())[::every]:
-        answer = draft(investigate(Request(job, jobs=str(jobs)), settings), settings, use_model=False)
-        if wrong := faults_of(shown_of(answer)):
-            found[job] = wrong
-    return found
-
-
 @pytest.mark.slow
 def test_the_example_jobs_are_told_in_short(settings: Settings) -> None:
     """41, 55: eight lines, each fact once, the gist in the text; no payload that Slack would refuse."""
-    assert check(ROOT / "examples", settings) == {}
+    assert check(ROOT / "examples", settings, lambda answer: faults_of(shown_of(answer))) == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("archive", ARCHIVES)
-def test_labelled_jobs_are_told_in_short(archive: str, settings: Settings, tmp_path: Path) -> None:
-    """41, 55: the same for labelled jobs; FIRSTFAULT_EVERY=1 looks at all of them."""
-    every = int(os.environ.get("FIRSTFAULT_EVERY", ARCHIVES[archive]))
-    with tarfile.open(ROOT / "benchmarks" / "quality" / archive) as packed:
-        packed.extractall(tmp_path, filter="data")
+def test_labelled_jobs_are_told_in_short_and_in_sentences(archive: str, settings: Settings, tmp_path: Path) -> None:
+    """41, 55: the same for labelled jobs, and no fault in their sentences; at once, for to diagnose them takes long."""
 
-    assert check(tmp_path / "jobs", settings, every=every) == {}
+    def wrong_with(answer: Answer) -> list[str]:
+        return faults_of(shown_of(answer)) + sentences.faults_of(answer.diagnosis)
+
+    assert check_archive(archive, settings, wrong_with, tmp_path, every=ARCHIVES[archive]) == {}
 
 
 @pytest.mark.parametrize("name", every_name())

@@ -10,7 +10,7 @@ import pytest
 
 from core.flows.connections import Connections, find_connections
 from core.flows.groups import FlowGroup, Groups
-from core.flows.stage_order import in_order
+from core.flows.judge import in_order
 from core.flows.table import table_from
 from core.flows.topology import Topology
 

@@ -7,8 +7,7 @@ import pytest
 
 from benchmarks.watching import in_time, replay
 from core.job import Status
-from core.live.alarms import STANDS_SECONDS
-from core.live.findings import LiveKind
+from core.live.findings import STANDS_SECONDS, LiveKind
 from core.live.job import LiveJob
 from sources.jobs import open_path
 from tests.support.live_jobs import START, Story, manifest, step
