@@ -10,7 +10,7 @@
     parsing    two minutes      benchmarks/results/speed.md: the engines beside drain3
     speed      four minutes     benchmarks/results/speed.md: the goals, and how cost grows
     cluster    four minutes     benchmarks/results/cluster.md: from which size on a Dask cluster pays
-    floods     two minutes      benchmarks/results/floods.md: what hostile jobs cost
+    floods     four minutes     benchmarks/results/floods.md: what hostile jobs cost
     answering  a minute         benchmarks/results/answering.md: how soon the bot answers, by example job
     crowd      ten minutes      benchmarks/results/crowd.md: 200 commands at once, 300 diagnoses in a row
     whole      some minutes     benchmarks/results/speed.md: a whole diagnosis, first and again, up to 10 GB

@@ -1,6 +1,6 @@
 """What a hostile job costs: floods of 20 MB made from a seed, each diagnosed on the command line with nothing kept.
 
-    python -m benchmarks.floods                       all of them: two minutes
+    python -m benchmarks.floods                       all of them: four minutes
     python -m benchmarks.floods templates ranks       only these
     python -m benchmarks.floods --write               and into benchmarks/results/floods.md
     python -m benchmarks.floods hosts --keep DIR      leave the jobs there, to profile them
@@ -19,20 +19,18 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import generate
 from benchmarks.parsing import machine
 from benchmarks.quality.report import marks, table, write
+from benchmarks.support.flood_shapes import BYTES, END, SHAPES, Flood, filled, word
 
-BYTES = 20_000_000
 GOAL = 3.0  # CPU seconds (issue 13, item 5)
 PATIENCE = 600  # seconds of wall time, after which a flood is given up; others may use the machine
 DOCUMENT = Path(__file__).resolve().parent / "results" / "floods.md"
-END = "RuntimeError: CUDA error: an illegal memory access was encountered\n"
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 LONG = 10_000  # bytes of a long line
 HUGE = 1_000_000  # of a huge one
 FRAMES = 100_000
@@ -40,8 +38,6 @@ FILES = 100_000  # of a job
 RANKS, SMALL = 512, 40_000  # of an ordinary job: a file each, of so many bytes
 NAMED = 1_000_000  # ranks or nodes of a job.json, and gzip members
 BASELINE = 200_000  # templates of a successful job
-
-Flood = Callable[[Path, random.Random], None]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -120,69 +116,53 @@ def _ordinary(job: Path, draw: random.Random) -> None:
     generate.write(job / "logs" / "rank_0.log", BYTES, dirty=False, seed=draw.randrange(1000))
 
 
-def _filled(job: Path, line: Callable[[int], str], size: int = BYTES) -> None:
-    """One file of so many bytes, a line for each number, and an error at its end."""
-    with (job / "logs" / "train.log").open("w") as file:
-        written = number = 0
-        while written < size:
-            written += file.write(line(number) + "\n")
-            number += 1
-        file.write(END)
-
-
-def _word(draw: random.Random, least: int = 4, most: int = 10) -> str:
-    return "".join(draw.choices(LETTERS, k=draw.randint(least, most)))
-
-
 def _templates(job: Path, draw: random.Random) -> None:
-    _filled(job, lambda _: " ".join(_word(draw) for _ in range(draw.randint(3, 12))))
+    filled(job, lambda _: " ".join(word(draw) for _ in range(draw.randint(3, 12))))
 
 
 def _errors(job: Path, draw: random.Random) -> None:
-    _filled(job, lambda _: f"ERROR: {_word(draw)} failed: {' '.join(_word(draw) for _ in range(draw.randint(3, 9)))}")
+    filled(job, lambda _: f"ERROR: {word(draw)} failed: {' '.join(word(draw) for _ in range(draw.randint(3, 9)))}")
 
 
 def _exceptions(job: Path, draw: random.Random) -> None:
     head = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    main()\n'
-    _filled(job, lambda _: f"{head}{_word(draw).title()}Error: {_word(draw)} {_word(draw)}")
+    filled(job, lambda _: f"{head}{word(draw).title()}Error: {word(draw)} {word(draw)}")
 
 
 def _long_lines(job: Path, draw: random.Random) -> None:
-    words = [_word(draw) for _ in range(5_000)]
+    words = [word(draw) for _ in range(5_000)]
 
     def line(_: int) -> str:
         return " ".join(draw.choices(words, k=LONG // 7))[:LONG]
 
-    _filled(job, line)
+    filled(job, line)
 
 
 def _hosts(job: Path, draw: random.Random) -> None:
-    _filled(job, lambda n: f"Nov 21 03:{n // 60 % 60:02}:{n % 60:02} {_word(draw)}-{n:07} kernel: link is up")
+    filled(job, lambda n: f"Nov 21 03:{n // 60 % 60:02}:{n % 60:02} {word(draw)}-{n:07} kernel: link is up")
 
 
 def _addresses(job: Path, draw: random.Random) -> None:
-    _filled(
-        job, lambda n: f"node{n:07}: connection to {_word(draw)}-{n:07} lost, error in {_word(draw)}{n}.cluster.local"
-    )
+    filled(job, lambda n: f"node{n:07}: connection to {word(draw)}-{n:07} lost, error in {word(draw)}{n}.cluster.local")
 
 
 def _ranks(job: Path, draw: random.Random) -> None:
-    _filled(job, lambda n: f"[rank{n}]: step {draw.randrange(1000)}")
+    filled(job, lambda n: f"[rank{n}]: step {draw.randrange(1000)}")
 
 
 def _ranks_that_fail(job: Path, draw: random.Random) -> None:
-    _filled(job, lambda n: f"[rank{n}]: RuntimeError: NCCL error: unhandled system error {draw.randrange(100)}")
+    filled(job, lambda n: f"[rank{n}]: RuntimeError: NCCL error: unhandled system error {draw.randrange(100)}")
 
 
 def _kills(job: Path, draw: random.Random) -> None:
     asked, killed = "Sending process {0} closing signal SIGTERM for {1}", "{1}.sh: line 12: {0} Killed {1}"
-    _filled(job, lambda n: (killed if n % 2 else asked).format(n, _word(draw)))
+    filled(job, lambda n: (killed if n % 2 else asked).format(n, word(draw)))
 
 
 def _traceback(job: Path, draw: random.Random) -> None:
     def frame(n: int) -> str:
-        name = _word(draw)
-        return f'  File "/opt/{_word(draw)}.py", line {n}, in {name}\n    {name}()'
+        name = word(draw)
+        return f'  File "/opt/{word(draw)}.py", line {n}, in {name}\n    {name}()'
 
     lines = ["Traceback (most recent call last):", *map(frame, range(FRAMES))]
     (job / "logs" / "train.log").write_text("\n".join(lines) + "\n" + END)
@@ -222,30 +202,30 @@ def _baseline(job: Path, draw: random.Random) -> None:
     good = job.parent / "good"
     (good / "logs").mkdir(parents=True)
     (good / "job.json").write_text(json.dumps({"job_id": "good", "status": "COMPLETED", **settings}))
-    lines = (" ".join(_word(draw) for _ in range(draw.randint(3, 12))) for _ in range(BASELINE))
+    lines = (" ".join(word(draw) for _ in range(draw.randint(3, 12))) for _ in range(BASELINE))
     (good / "logs" / "train.log").write_text("\n".join(lines) + "\n")
     _manifest(job, **settings)
 
 
 def _huge_lines(job: Path, draw: random.Random) -> None:
-    words = [_word(draw) for _ in range(5_000)]
-    _filled(job, lambda _: " ".join(draw.choices(words, k=HUGE // 7))[:HUGE])
+    words = [word(draw) for _ in range(5_000)]
+    filled(job, lambda _: " ".join(draw.choices(words, k=HUGE // 7))[:HUGE])
 
 
 def _numbers(job: Path, draw: random.Random) -> None:
-    _filled(job, lambda n: f"step {n} " + " ".join(f"{draw.random():.6g}" for _ in range(40)))
+    filled(job, lambda n: f"step {n} " + " ".join(f"{draw.random():.6g}" for _ in range(40)))
 
 
 def _keys(job: Path, draw: random.Random) -> None:
-    _filled(job, lambda n: f"step {n}: " + ", ".join(f"{_word(draw)}_{n}={draw.random():.4f}" for _ in range(6)))
+    filled(job, lambda n: f"step {n}: " + ", ".join(f"{word(draw)}_{n}={draw.random():.4f}" for _ in range(6)))
 
 
 def _json_keys(job: Path, draw: random.Random) -> None:
-    _filled(job, lambda n: json.dumps({"level": "info", "msg": "step", f"{_word(draw)}_{n}": n, _word(draw): n}))
+    filled(job, lambda n: json.dumps({"level": "info", "msg": "step", f"{word(draw)}_{n}": n, word(draw): n}))
 
 
 def _deep_json(job: Path, draw: random.Random) -> None:
-    _filled(job, lambda n: '{"msg":' * LONG + str(n + draw.randrange(10)) + "}" * LONG)
+    filled(job, lambda n: '{"msg":' * LONG + str(n + draw.randrange(10)) + "}" * LONG)
 
 
 def _series(job: Path, draw: random.Random) -> None:
@@ -254,14 +234,14 @@ def _series(job: Path, draw: random.Random) -> None:
     with (job / "metrics" / "gpu.csv").open("w") as file:
         written = file.write("time,node,metric,value\n")
         while written < BYTES:
-            written += file.write(f"1700000000,{_word(draw)},{_word(draw)},{draw.random():.4f}\n")
+            written += file.write(f"1700000000,{word(draw)},{word(draw)},{draw.random():.4f}\n")
 
 
 def _files(job: Path, draw: random.Random) -> None:
     for number in range(FILES):
         folder = job / "logs" / f"node{number // 1000}"
         folder.mkdir(exist_ok=True)
-        text = f"step {number} {_word(draw)}\n" * 10 + (END if not number else "")
+        text = f"step {number} {word(draw)}\n" * 10 + (END if not number else "")
         (folder / f"rank_{number}.log").write_text(text)
 
 
@@ -320,6 +300,7 @@ FLOODS: dict[str, Flood] = {
     "deep_json": _deep_json,
     "series": _series,
     "files": _files,
+    **SHAPES,
 }
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from core.logs.scan import FileScan
 
 HEAD, KEY, TIMED = 1, 2, 4  # bits of a row's marks
 _SECOND = 1_000_000  # microseconds
+_REMEMBERED = 8  # chunks of a file whose columns are at hand, a megabyte each: thousands of voices go over all of them
 COLUMNS = ("line", "offset", "time", "prefix", "message", "marks")
 
 
@@ -100,6 +101,7 @@ def join(scans: Sequence[FileScan], put: Put, most: Limits = UNSHARED, start: in
     file = _Numbers(chunks, most.voices)
     whole = find_messages([len(chunk) for chunk in chunks], file.body_and_prefix, file.bodies)
     found = fold_file(whole, most.file)
+    is_less = found is not whole or is_folded(map(_as_text, file.bodies))
     counts = _Counts(len(file.prefixes), len(found.texts))
     parts, row, line = [], 0, 0
     clock = _Clock(chunks, Days((chunk.time[:] for chunk in chunks), start), coarse=file.is_labelled)
@@ -131,7 +133,7 @@ def join(scans: Sequence[FileScan], put: Put, most: Limits = UNSHARED, start: in
         texts=found.texts,
         parts=tuple(parts),
         tally=counts.tally(),
-        capped=tuple(_capped(read, file, most, is_folded=found is not whole or is_folded(map(_as_text, file.bodies)))),
+        capped=tuple(_capped(read, file, most, found.skipped, is_folded=is_less)),
     )
 
 
@@ -139,13 +141,20 @@ def _as_text(body: bytes) -> str:
     return body.decode("utf-8", "replace")
 
 
-def _capped(scans: Sequence[FileScan], file: "_Numbers", most: Limits, *, is_folded: bool) -> Iterator[str]:
+def _capped(
+    scans: Sequence[FileScan], file: "_Numbers", most: Limits, skipped: int, *, is_folded: bool
+) -> Iterator[str]:
     name = scans[0].name
     yield from (f"{name} holds {scan.capped}" for scan in scans if scan.capped)
     if is_folded:
         yield (
             f"{name} holds more than {min(most.chunk, most.file):,} different messages:"
             " those that are alike were taken for one."
+        )
+    if skipped:
+        yield (
+            f"{name} has too many lines that may begin a traceback or a dump:"
+            f" {skipped:,} of them were read as lines of their own."
         )
     if file.voices > most.voices:
         yield (
@@ -193,7 +202,7 @@ class _Numbers:
             prefixes = [tuple(prefix if prefix in known else b"" for prefix in chunk.prefixes) for chunk in chunks]
             self.prefixes, self._prefix_of = _numbered(prefixes)
         self.bodies, self._body_of = _numbered(chunk.bodies for chunk in chunks)
-        self._read: tuple[int, tuple[NDArray[np.uint32], NDArray[np.uint32]]] | None = None
+        self._read: dict[int, tuple[NDArray[np.uint32], NDArray[np.uint32]]] = {}
 
     @property
     def is_labelled(self) -> bool:
@@ -209,13 +218,15 @@ class _Numbers:
 
     def body_and_prefix(self, number: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Bodies and prefixes of the rows of a chunk; the last ones are remembered."""
-        if self._read is None or self._read[0] != number:
+        if number not in self._read:
+            if len(self._read) == _REMEMBERED:
+                del self._read[next(iter(self._read))]
             chunk = self._chunks[number]
             body, prefix = chunk.body[:].astype(np.uint32, copy=False), chunk.prefix[:].astype(np.uint32, copy=False)
             if not self._alone:
                 body, prefix = self._body_of[number][body], self._prefix_of[number][prefix]
-            self._read = number, (body, prefix)
-        return self._read[1]
+            self._read[number] = body, prefix
+        return self._read[number]
 
 
 def _numbered(lists: Iterable[tuple[bytes, ...]]) -> tuple[tuple[bytes, ...], list[NDArray[np.uint32]]]:

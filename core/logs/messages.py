@@ -5,8 +5,9 @@ Blocks are found within one voice (a file and a prefix), because ranks interleav
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,12 @@ from core.logs.voice_lines import VoiceLines
 
 NO_TEXT = "<BINARY>"
 MAX_ODD = 0.3  # share of bytes that are no text; of random ones three in five
+# Rows of a file at which a block is looked for, 10 us each: one of each of the MAX_VOICES ranks of core.logs.fold
+MAX_OPENERS = 1 << 14
+_SCANNED = 64  # speakers; to look for one takes 40 us a chunk, to sort its rows by speaker some milliseconds
+_SORTED = 32  # chunks that stay sorted, a megabyte and a half each
 
+_Number = TypeVar("_Number", np.intp, np.uint32)
 # Numbers of body and prefix of the rows of a chunk: files are grouped chunk by chunk, however long they are.
 ReadChunk = Callable[[int], tuple[NDArray[np.uint32], NDArray[np.uint32]]]
 
@@ -41,6 +47,7 @@ class Grouping:
     """How the rows of a file make messages: each row stands for itself, but for the rows of blocks.
 
     of_body: the message of each body. rows: those of blocks, sorted, and message, head and key of each of them.
+    skipped: rows that may open a block at which none was looked for, there being too many.
     """
 
     texts: tuple[str, ...]
@@ -49,6 +56,7 @@ class Grouping:
     message: NDArray[np.uint32]
     head: NDArray[np.bool_]
     key: NDArray[np.bool_]
+    skipped: int = 0
 
     def messages(self, body: NDArray[np.uint32], first: int = 0) -> Messages:
         """The messages of some rows in a row, from the row ``first`` on."""
@@ -85,13 +93,17 @@ def find_messages(sizes: Sequence[int], read: ReadChunk, bodies: Sequence[bytes]
     opens = np.array([may_open(text) for text in raw], dtype=np.bool_)
     bodies_of = _bodies_of(sizes, read)
     blocks: list[_Block] = []
-    for voice, starts in _voices(sizes, read, opens) if opens.any() else ():
+    openers, who = _openers(sizes, read, opens)
+    skipped = max(0, len(openers) - MAX_OPENERS)
+    for voice, starts in _voices(sizes, read, _bounded(openers), _bounded(who)):
         lines = VoiceLines(voice, lambda rows: [raw[at] for at in bodies_of(rows).tolist()])
-        for found in find_blocks(lines, starts.tolist()):
+        ahead = iter(starts.tolist())
+        for found in find_blocks(lines, ahead):
             number = None if found.text is None else texts.setdefault(found.text, len(texts))
             keys = [int(voice.rows(key, key + 1)[0]) for key in found.keys]
             blocks.append(_Block(voice.rows(found.start, found.end), number, np.array(keys, np.intp)))
-    return _grouping(tuple(texts), of_body, blocks, bodies_of)
+        skipped += sum(1 for _ in ahead)
+    return replace(_grouping(tuple(texts), of_body, blocks, bodies_of), skipped=skipped)
 
 
 def is_block(text: str) -> bool:
@@ -162,13 +174,45 @@ def _rows_and_messages(parts: Sequence[tuple[Rows, ArrayLike]]) -> tuple[Rows, N
     return rows[order], np.concatenate([np.zeros(0, np.uint32), *messages])[order]
 
 
+class _RowsOfSpeakers:
+    """Which rows each speaker has, chunk by chunk; of many speakers those of all are found at once."""
+
+    def __init__(self, speakers: int, firsts: Sequence[int], read: ReadChunk) -> None:
+        """speakers: how many will be asked for."""
+        self._read, self._firsts, self._all_at_once = read, firsts, speakers > _SCANNED
+        self._looked: tuple[tuple[int, int], Rows] | None = None
+        self._sorted: dict[int, tuple[Rows, NDArray[np.uint32]]] = {}
+
+    def of(self, number: int, speaker: int) -> Rows:
+        """Rows of a speaker in the chunk of this number; the last ones are remembered."""
+        if self._looked is None or self._looked[0] != (number, speaker):
+            rows = self._found(number, speaker) if self._all_at_once else self._scanned(number, speaker)
+            self._looked = (number, speaker), rows
+        return self._looked[1]
+
+    def _scanned(self, number: int, speaker: int) -> Rows:
+        return np.flatnonzero(self._read(number)[1] == speaker) + self._firsts[number]
+
+    def _found(self, number: int, speaker: int) -> Rows:
+        if number not in self._sorted:
+            if len(self._sorted) == _SORTED:
+                del self._sorted[next(iter(self._sorted))]
+            prefix = self._read(number)[1]
+            order = np.argsort(prefix, kind="stable")
+            self._sorted[number] = order + self._firsts[number], prefix[order]
+        rows, prefixes = self._sorted[number]
+        bounds = np.array([speaker, speaker + 1], np.uint32)  # of another type all prefixes would be copied first
+        return rows[slice(*np.searchsorted(prefixes, bounds).tolist())]
+
+
 class _Voice:
     """The rows of a voice in its file; how many each chunk has is known, which ones is looked up where it is asked."""
 
-    def __init__(self, speaker: int, ends: NDArray[np.int64], firsts: Sequence[int], read: ReadChunk) -> None:
+    def __init__(
+        self, speaker: int, ends: NDArray[np.int64], firsts: Sequence[int], rows_of_speakers: _RowsOfSpeakers
+    ) -> None:
         """speaker: number of its prefix. ends: how many rows it has up to the end of each chunk."""
-        self._speaker, self._ends, self._firsts, self._read = speaker, ends, firsts, read
-        self._looked: tuple[int, Rows] | None = None
+        self._speaker, self._ends, self._firsts, self._rows_of_speakers = speaker, ends, firsts, rows_of_speakers
 
     def __len__(self) -> int:
         return int(self._ends[-1])
@@ -196,28 +240,42 @@ class _Voice:
         return int(self._ends[number - 1]) if number else 0
 
     def _in_chunk(self, number: int) -> Rows:
-        if self._looked is None or self._looked[0] != number:
-            self._looked = number, np.flatnonzero(self._read(number)[1] == self._speaker) + self._firsts[number]
-        return self._looked[1]
+        return self._rows_of_speakers.of(number, self._speaker)
 
 
-def _voices(sizes: Sequence[int], read: ReadChunk, opens: NDArray[np.bool_]) -> Iterator[tuple[_Voice, Rows]]:
-    """Each voice that says what may open a block, and the places of that among its rows."""
-    firsts = _firsts(sizes)
-    opening, openers = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)]
-    for number, first in enumerate(firsts):
+def _openers(sizes: Sequence[int], read: ReadChunk, opens: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.uint32]]:
+    """Rows that may open a block, and who says each of them."""
+    opening, who = [np.zeros(0, np.intp)], [np.zeros(0, np.uint32)]
+    for number, first in enumerate(_firsts(sizes) if opens.any() else ()):
         body, prefix = read(number)
         rows = np.flatnonzero(opens[body])
         opening.append(rows + first)
-        openers.append(prefix[rows])
-    opening_rows, who = np.concatenate(opening), np.concatenate(openers)
-    speakers = np.unique(who)
+        who.append(prefix[rows])
+    return np.concatenate(opening), np.concatenate(who)
+
+
+def _voices(
+    sizes: Sequence[int], read: ReadChunk, openers: Rows, who: NDArray[np.uint32]
+) -> Iterator[tuple[_Voice, Rows]]:
+    """Each voice that says what may open a block, and the places of that among its rows."""
+    order = np.argsort(who, kind="stable")
+    speakers, begins = np.unique(who[order], return_index=True)
     if not len(speakers):
         return
+    firsts = _firsts(sizes)
     ends = np.cumsum([_counts_of(speakers, read(number)[1]) for number in range(len(sizes))], axis=0)
-    for place, speaker in enumerate(speakers.tolist()):
-        voice = _Voice(speaker, ends[:, place], firsts, read)
-        yield voice, voice.places(opening_rows[who == speaker])
+    rows_of_speakers = _RowsOfSpeakers(len(speakers), firsts, read)
+    of_speakers = np.split(openers[order], begins[1:])
+    for place, (speaker, own) in enumerate(zip(speakers.tolist(), of_speakers, strict=True)):
+        voice = _Voice(speaker, ends[:, place], firsts, rows_of_speakers)
+        yield voice, voice.places(own)
+
+
+def _bounded(of_openers: NDArray[_Number]) -> NDArray[_Number]:
+    """Of too many rows that may open a block the first and the last ones."""
+    if len(of_openers) <= MAX_OPENERS:
+        return of_openers
+    return np.concatenate([of_openers[: MAX_OPENERS // 2], of_openers[-MAX_OPENERS // 2 :]])
 
 
 def _counts_of(speakers: NDArray[np.uint32], prefix: NDArray[np.uint32]) -> NDArray[np.int64]:

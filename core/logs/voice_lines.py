@@ -22,11 +22,18 @@ class VoiceLines:
     def __init__(self, voice: VoiceRows, texts_of: Callable[[NDArray[np.intp]], list[str]]) -> None:
         self._voice, self._texts_of, self._size = voice, texts_of, len(voice)
         self._pages: dict[int, list[str]] = {}
+        self._looked = 0
 
     def __len__(self) -> int:
         return self._size
 
+    @property
+    def are_spent(self) -> bool:
+        """Whether texts were asked for so often that what is looked for would cost more than it tells."""
+        return self._looked > max(_LEAST_LOOKS, _LOOKS * self._size)
+
     def __getitem__(self, at: int) -> str:
+        self._looked += 1
         number = at // _PAGE
         page = self._pages.get(number)
         if page is None:
@@ -51,4 +58,7 @@ class VoiceLines:
         return int(self._voice.rows(at, at + 1)[0]) > 0
 
 
+# A row of a traceback is looked at up to a dozen times; heads below each other that never come to an exception
+# ("9%| Traceback", each of a bar) would be read to the end of the log from each of them.
+_LOOKS, _LEAST_LOOKS = 16, 1 << 20
 _PAGE, _PAGES = 1 << 10, 8  # texts; a block is read forwards, and its verdict once more

@@ -8,6 +8,7 @@ of many.
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -31,7 +32,8 @@ _WAITS = re.compile(r"wait(?:s|ed|ing)?\b|no progress|stuck|stall", re.IGNORECAS
 _OWN_LABEL = re.compile(r"\[rank ?\d{1,6}\]:?", re.IGNORECASE)  # before what a rank says
 AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
 MIN_LISTED = 2  # others than the speaker that a line names which leaves one out: else it names one
-MAX_ROWS = 512  # lines that are read; a server that waits says so once in some seconds
+MAX_ROWS = 512  # lines of a message that are read; a server that waits says so once in some seconds
+MAX_LINES = 1 << 14  # of all such messages, 0.1 ms each: an hour of four lines a second
 
 
 def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
@@ -58,6 +60,7 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
     if len(lines) < AGAIN:
         return []
     who, text, _ = lines[-1]
+    text = quote(text)
     does = "leaves out" if node not in names.standing_in(text) else "names"
     because = (
         f"Since the last progress {who} said {len(lines)} times: \u201c{short(text)}\u201d; it {does} {node} alone."
@@ -113,7 +116,8 @@ def _new_rows(parsed: Parsed, ending: Ending) -> dict[int, list[int]]:
         until = ending.stopped - SECOND if ending.ordered and ending.stopped is not None else times.max()
         if own := rows[(times == NO_TIME) | (times <= until)].tolist():
             found[event] = own
-    return dict(list(found.items())[:MAX_ROWS])
+    first = zip(list(found)[:MAX_ROWS], accumulate(map(len, found.values())), strict=False)
+    return {event: found[event] for event, lines in first if lines <= MAX_LINES}
 
 
 def _may_wait(table: EventTable, event: int) -> bool:
@@ -126,11 +130,13 @@ def _may_wait(table: EventTable, event: int) -> bool:
 def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str, list[tuple[str, str, int]]]:
     """The nodes that lines of others name alone, or leave out where they name all others; speaker, line and row."""
     found: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
+    every = set(parsed.nodes)
     for row, text in sorted(texts.items()):
         speaker = parsed.table.origins[parsed.table.voice[row]].node or ""
         named = names.standing_in(text if speaker else _OWN_LABEL.sub(" ", text, count=1))
         others = named - {speaker}
-        left = set(parsed.nodes) - named - {speaker}
+        # of thousands of nodes a line names few, and then more than one is left out
+        left = every - named - {speaker} if len(named) + 2 >= len(every) else every
         named_alone = others if len(others) == 1 else left if len(left) == 1 and len(others) >= MIN_LISTED else set()
         if (
             named == {speaker} and speaker not in unlabelled(parsed.table, row, text) and _WAITS.search(text)
@@ -139,5 +145,5 @@ def _singled(parsed: Parsed, texts: Mapping[int, str], names: Names) -> dict[str
         if not speaker and named_alone == {names.of_rank(0)} and not _WAITS.search(text):
             continue  # the first rank, which says its number
         for node in named_alone:
-            found[node].append((speaker or "a log", quote(text), row))
+            found[node].append((speaker or "a log", text, row))
     return found

@@ -61,6 +61,8 @@ def _behind_others(nodes: Sequence[str]) -> dict[str, str]:
 
 def is_address(name: str) -> bool:
     """Whether a name is an address."""
+    if ":" not in name and not name[:1].isdigit():  # names by the ten thousand are asked for
+        return False
     try:
         ipaddress.ip_address(name)
     except ValueError:

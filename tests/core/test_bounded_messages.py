@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.diagnose import diagnose
 from core.job import Job, LogFile, Manifest, Status
-from core.logs import fold
+from core.logs import fold, messages, voice_lines
 from core.logs.blocks import BLOCK_MARK
 from core.logs.columns import Columns
 from core.logs.fold import (
@@ -35,7 +35,7 @@ from core.logs.fold import (
     without_crowd,
 )
 from core.logs.lines import Format
-from core.logs.messages import find_messages
+from core.logs.messages import Grouping, find_messages
 from core.logs.refine import refine
 from core.logs.scan import scan_blocks
 from core.logs.stream import blocks
@@ -341,3 +341,65 @@ def test_folded_files_are_read_the_same_by_any_number_of_workers(monkeypatch: py
     assert [template.id for template in one.templates] == [template.id for template in two.templates]
     assert one.event.tolist() == two.event.tolist()
     assert len(one.templates) < 1500
+
+
+def _grouped(bodies: list[bytes], body: list[int], prefix: list[int]) -> Grouping:
+    of_rows = np.array(body, np.uint32), np.array(prefix, np.uint32)
+    return find_messages([len(body)], lambda _: of_rows, bodies)
+
+
+TRACE = [b"Traceback (most recent call last):", b'  File "a.py", line <NUM>, in f', b"ValueError: x"]
+
+
+def test_of_too_many_tracebacks_the_first_and_the_last_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log of endless tracebacks costs what so many cost as are looked for; the job ends with its reason."""
+    monkeypatch.setattr(messages, "MAX_OPENERS", 4)
+
+    found = _grouped(TRACE, [0, 1, 2] * 10, [0] * 30)
+
+    assert found.skipped == 6
+    assert found.rows.tolist() == [*range(6), *range(24, 30)]
+    assert _grouped(TRACE, [0, 1, 2] * 4, [0] * 12).skipped == 0
+
+
+def test_tracebacks_that_were_not_looked_for_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer says at how many lines no traceback was looked for, and nothing of it when there were few."""
+    monkeypatch.setattr(messages, "MAX_OPENERS", 4)
+    one = 'Traceback (most recent call last):\n  File "a.py", line 3, in f\nValueError: x\n'
+
+    told = parse_job(job({"all.log": one * 10}), (), cache=None, workers=1, progress=None).reading.capped
+    few = parse_job(job({"all.log": one * 4}), (), cache=None, workers=1, progress=None).reading.capped
+
+    (sentence,) = told
+    assert sentence.endswith("may begin a traceback or a dump: 6 of them were read as lines of their own.")
+    assert few == ()
+
+
+def test_heads_that_come_to_no_exception_are_not_read_to_the_end_from_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of endless heads behind bars, below each of which all others stand, so many are looked at as rows allow."""
+    monkeypatch.setattr(voice_lines, "_LEAST_LOOKS", 0)
+    heads = [b" <NUM>%| Traceback (most recent call last):", TRACE[1]]
+
+    found = _grouped(heads, [0, 1] * 500, [0] * 1000)
+
+    assert 0 < found.skipped < 500
+
+
+def test_rows_of_many_speakers_are_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Speakers whose rows are found all at once have the same blocks as those that are looked for one by one."""
+    chance = random.Random(7)
+    prefix = [chance.randrange(9) for _ in range(300)]
+    said = [0] * 9
+    body = []
+    for speaker in prefix:
+        body.append(said[speaker] % 3)
+        said[speaker] += chance.choice((1, 1, 1, 2))
+
+    one_by_one = _grouped(TRACE, body, prefix)
+    monkeypatch.setattr(messages, "_SCANNED", 0)
+    at_once = _grouped(TRACE, body, prefix)
+
+    assert len(one_by_one.rows) > 100
+    for name in ("rows", "message", "head", "key"):
+        assert np.array_equal(getattr(one_by_one, name), getattr(at_once, name)), name
+    assert one_by_one.texts == at_once.texts

@@ -3,6 +3,7 @@
 import pytest
 
 from core.job import Job, Status
+from core.nodes import sole_named_peer
 from core.nodes.aliases import find_aliases
 from tests.support.jobs import at, four_nodes, job, lines, parse, signs_of, suspected
 
@@ -104,3 +105,11 @@ def test_who_waits_for_ranks_of_its_own_is_the_one() -> None:
     waits = [f"(W pid=72, ip=10.0.4.11) waiting for engine of ranks 2,3 ({9 * k}s)" for k in range(1, 5)]
 
     assert named(job({"driver.log": lines(*roll, *done, *waits)}, status=Status.CANCELLED)) == ["10.0.4.11"]
+
+
+def test_of_too_many_new_lines_the_first_messages_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service that names peers without end costs no more than so many lines."""
+    one = stands_still(*["still open, outstanding: trainer-1@tr-1"] * 3)
+    monkeypatch.setattr(sole_named_peer, "MAX_LINES", 2)
+
+    assert named(one) == []

@@ -13,7 +13,7 @@ but the block. One file a printer:
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from core.logs.blocks import chains, dumps, go, java, native, reports, rust, tracebacks
 from core.logs.blocks.found_block import BLOCK_MARK, FoundBlock, Reader
@@ -55,13 +55,15 @@ def may_open(text: str) -> bool:
     return False
 
 
-def find_blocks(lines: VoiceLines, starts: Sequence[int]) -> Iterator[FoundBlock]:
-    """The blocks of one voice, from the rows that may open one."""
+def find_blocks(lines: VoiceLines, starts: Iterable[int]) -> Iterator[FoundBlock]:
+    """The blocks of one voice, from the rows that may open one; those that would cost too much are left unasked for."""
     done = 0
     for start in starts:
         if start >= done and (found := _read(lines, start, done)) is not None:
             done = found.end
             yield found
+        if lines.are_spent:
+            return
 
 
 def _read(lines: VoiceLines, start: int, done: int) -> FoundBlock | None:

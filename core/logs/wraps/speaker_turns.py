@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from core.logs.lines import mask_start
@@ -39,7 +40,12 @@ class NamedLine:
     @property
     def rest(self) -> bytes:
         """What tells a message from another: its masked beginning. It is dear, and few columns come to be asked."""
-        return mask_start(self.beside, _SAID)
+        return _said(self.beside)
+
+
+@lru_cache(maxsize=1 << 13)  # forms, and the search for a date before it, ask the same of the same first lines
+def _said(beside: bytes) -> bytes:
+    return mask_start(beside, _SAID)
 
 
 def names_that_return(named_lines: Iterable[NamedLine]) -> list[bytes]:
