@@ -196,6 +196,14 @@ def stacks(subject: Subject, question: Question) -> Lines:
     return [cited(wording.sentence(why), *ids) for why in waits[:2]] + [*(raw(lead.lines, 2) if lead else ())]
 
 
+# Python's own tracebacks, and frames as py-spy prints them: "train_step (geo/loop.py:88)"
+_STACK = re.compile(
+    rb"Traceback \(most recent|File \"[^\"]{1,200}\", line"
+    rb"|^ {2,12}[\w.<>]{1,80} \([\w./<>-]{1,200}:[0-9]{1,7}\)[ \r]{0,4}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
 def _timed_out_in(subject: Subject) -> Lines:
     """Which collectives timed out, as PyTorch's watchdog names them; empty where no line does."""
     found = seek(subject.parsed, [_COLLECTIVE], "a collective that timed out")
@@ -224,9 +232,7 @@ def _stacks(subject: Subject, question: Question) -> Lines:
         return sentences + [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id == "N1.why"]
     if ends:
         return [cited(f"The dumps name no stack of {wording.ranks(ranks)}; they hold: {'; '.join(ends[:MAX_PLACES])}.")]
-    found = seek(
-        subject.parsed, [re.compile(rb"Traceback \(most recent|File \"[^\"]{1,200}\", line", re.IGNORECASE)], "a stack"
-    )
+    found = seek(subject.parsed, [_STACK], "a stack")
     dumps = subject.diagnosis.coverage.dumps
     none = "The dumps hold no stack that is understood" if dumps else "No stacks were dumped: dumps/ is empty"
     if (

@@ -8,7 +8,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, raw
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
-from bot.ask.wanted_value import yes_or_no
+from bot.ask.wanted_value import asks, yes_or_no
 from bot.note.by_code import category_of
 from bot.note.claim import ClaimUse
 from bot.note.note import Category
@@ -87,15 +87,19 @@ _OPTIONS = re.compile(
 )
 
 
+_HOW_MANY = re.compile(r"\b(?:one|all|both|every|each|single|several|more|not|alle|eine?[rsn]?|nicht)\b")
+
+
 def is_either(question: Question) -> bool:
     """Whether it only names two things of which one is to blame: "gpu or dataloader?"."""
-    return _OPTIONS.search(question.text.casefold().strip()) is not None
+    match = _OPTIONS.search(question.text.casefold().strip())
+    return match is not None and not any(_HOW_MANY.search(option) for option in match.groups())
 
 
 def _of_two(subject: Subject, question: Question) -> str:
     """Which of two things what failed speaks of; empty where it speaks of both or of neither."""
     match, diagnosis = _OPTIONS.search(question.text.casefold().strip()), subject.diagnosis
-    if match is None or diagnosis.scope not in (Scope.NODE, Scope.JOB):
+    if match is None or not is_either(question) or diagnosis.scope not in (Scope.NODE, Scope.JOB):
         return ""
     because = " ".join(node.because for node in diagnosis.nodes[:1])
     known = terms_of(f"{diagnosis.headline} {because} {subject.leading.says if subject.leading else ''}")
@@ -111,7 +115,8 @@ def blame(subject: Subject, question: Question) -> Lines:
     lead = subject.leading
     ids = [lead.id] if lead else []
     if diagnosis.scope is Scope.NONE:
-        no = "No" if yes_or_no(question) else "Neither"
+        fine = "Yes" if asks(question, "fine") else "No"
+        no = fine if yes_or_no(question) else "Neither"
         return [cited(f"{no}: {lower(diagnosis.headline)}.", *ids)]
     if says := _of_two(subject, question):
         return [cited(says, *ids), *raw(lead.lines if lead else (), 2)]
@@ -181,6 +186,8 @@ def read(subject: Subject, question: Question) -> Lines:
     coverage = subject.diagnosis.coverage
     gone = "; ".join(wording.missing(coverage))
     sentences = [cited(f"Read: {wording.read(coverage)}. Compared {wording.compared(coverage)}.")]
+    if question.unknown:
+        sentences.insert(0, cited(f"No file that was read is known to be a log of {question.unknown[0]}."))
     for node in question.nodes[:2]:
         files = sorted(set(_files_of(subject, node)))
         named = f"{wording.counted(len(files), 'file')}: {wording.names(files, 3, 90)}" if files else "none"

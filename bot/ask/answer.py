@@ -36,6 +36,7 @@ from bot.ask.terms import same
 from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
 from bot.ask.wanted_value import Wanted, asks, asks_if_cause, wanted, yes_or_no
 from bot.chat.model import ChatModel, Usage
+from core.model import Scope
 
 _NOTHING = Usage()
 _TWO = 2  # intents that one question may have
@@ -245,6 +246,8 @@ def _of_way(asked: Question, subject: Subject) -> str:
     """The intent that a question has by the way it asks, whatever it is about; empty where it has none."""
     if asks_if_cause(asked):
         return "harmless"
+    if asks(asked, "why_slow") and subject.diagnosis.scope in (Scope.NODE, Scope.JOB):
+        return "suspect" if subject.diagnosis.scope is Scope.NODE or asked.nodes else "verdict"
     if asked.ranks and asks(asked, "differs") and in_collectives(subject):
         return "stacks"
     if asks(asked, "whats_that") and (names_error(asked) or asked.quoted):

@@ -103,10 +103,10 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
     long = Wanted.HOW_LONG in wanted(question)
     if long and asks(question, "remaining") and (rest := remaining(subject)):
         return [rest]
-    if asks(question, "how_slow"):  # which the pace tells
-        return []
-    values = list(told_values(picker, intents, first_sentence, sure=sure))
     hung = list(intents[:1]) == ["hung"]  # which tells by itself how long it was
+    if asks(question, "how_slow") or (hung and long and holds(subject, Wanted.HOW_LONG, [first_sentence])):
+        return []  # which the pace tells, or the first sentence
+    values = list(told_values(picker, intents, first_sentence, sure=sure))
     if long and not hung and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
         return list(took)
     return values
