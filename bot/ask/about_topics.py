@@ -184,7 +184,8 @@ def count(subject: Subject, question: Question) -> Lines | None:
         return told
     found = _sought(subject, question, topic)
     sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]
-    hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
+    every = (event for event in subject.diagnosis.events if not event.ordinary)  # whose sentence tells no more
+    hits = [event for event in every if topic.in_text(_text(event))]
     sentences = [cited(f"{event.id}: {subject.sentence_of(event)}", event.id) for event in hits[:2]] + sentences
     return [*sentences, *quoted(found, 2)]
 
