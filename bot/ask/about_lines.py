@@ -214,7 +214,7 @@ def _timed_out_in(subject: Subject) -> Lines:
 
 
 _COLLECTIVE = re.compile(rb"\bWorkNCCL\(SeqNum=([0-9]{1,12}), OpType=([A-Z_]{3,40})")
-_IN_LINE = re.compile(_COLLECTIVE.pattern.decode())
+_IN_LINE = re.compile(r"\bWorkNCCL\(SeqNum=([0-9]{1,12}), OpType=([A-Z_]{3,40})")
 
 
 def _stacks(subject: Subject, question: Question) -> Lines:

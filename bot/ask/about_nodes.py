@@ -219,11 +219,12 @@ def _by_its_node(subject: Subject, node: NodeEvidence, question: Question) -> bo
     """Whether a rank is asked about that is one of several of a suspected node, and no reason names it."""
     mine = [rank for rank in question.ranks if subject.home.get(rank) == node.node]
     lead = subject.leading
-    text = " ".join((*node.reasons, node.because))
-    by_number = [
-        rank for rank in mine if rank in (lead.ranks if lead else ()) or re.search(rf"(?i)\brank {rank}\b", text)
-    ]
-    return bool(mine) and not question.nodes and len(node.ranks) > 1 and not by_number
+    told = {int(number) for number in _A_RANK.findall(" ".join((*node.reasons, node.because)))}
+    told |= set(lead.ranks) if lead else set()
+    return bool(mine) and not question.nodes and len(node.ranks) > 1 and told.isdisjoint(mine)
+
+
+_A_RANK = re.compile(r"\b[Rr]ank ([0-9]{1,9})\b")
 
 
 def _is_yes_no(question: Question) -> bool:
