@@ -125,7 +125,11 @@ def stopped(subject: Subject) -> Lines:
         return []
     at = f" at {found.clock[0]}" if found.clock[0] else ""
     said = wording.without_clock(found.lines[0].text.strip())
-    return [cited(f"It was stopped{at}, as this line says: “{said}”; no line names a person."), *quoted(found, 2)]
+    nobody = "" if _BY_SOMEBODY.search(said) else "; it names nobody"
+    return [cited(f"It was stopped{at}, as this line says: “{said}”{nobody}."), *quoted(found, 2)]
+
+
+_BY_SOMEBODY = re.compile(r"\b(?:by|durch|von|from|user|uid)\b", re.IGNORECASE)
 
 
 # What programs print when a job is stopped, not when it breaks: "Job 'x' was stopped" (Ray), "mpirun: killing job...",

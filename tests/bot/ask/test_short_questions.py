@@ -51,7 +51,7 @@ def test_a_name_alone_asks_whether_it_is_at_fault(stopped: Subject, text: str) -
 @pytest.mark.parametrize("text", ["who stopped it", "von wem gestoppt?"])
 def test_the_line_that_stops_a_job_is_no_denial(stopped: Subject, text: str) -> None:
     """The line is told, with that it names nobody."""
-    assert "“Job 'run-7' was stopped”; no line names a person" in ask(text, stopped).lines[0]
+    assert "“Job 'run-7' was stopped”; it names nobody" in ask(text, stopped).lines[0]
 
 
 def test_signs_of_life_that_lines_abbreviate_are_no_denial(stopped: Subject) -> None:
