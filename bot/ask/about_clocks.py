@@ -1,17 +1,24 @@
 """Answers about clocks: the zone of the shown times, and nodes whose clocks are hours away from the others'."""
 
+from collections import Counter
 from statistics import median
 
+import numpy as np
+
+from bot.ask.find_values import SPOKEN_CLOCK
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
 from bot.text import wording
+from bot.text.wording import SECOND
+from core.answer.job_lookup import found_rows
 from core.course.job_clock import moment
 from core.logs.lines import NO_TIME
 from core.naming import natural
 
 QUARTER = 15 * 60 * 1_000_000  # microseconds: all zones of the world are whole quarters of an hour apart
+DAY = 24 * 60 * 60 * 1_000_000  # microseconds
 NEAR = 5 * 60 * 1_000_000  # how far from a whole quarter a node may be: nodes of one job start within minutes
 
 
@@ -66,3 +73,22 @@ def _away(spans: dict[str, tuple[int, int]]) -> dict[str, int]:
         if abs(quarters) > 1 and abs(first - middle - quarters * QUARTER) < NEAR:
             offsets[node] = quarters
     return offsets
+
+
+def at_clock(subject: Subject, question: Question) -> Lines | None:
+    """What was written at the time of day that a question names, the rarest kinds of lines first; None at no such."""
+    spoken, table = SPOKEN_CLOCK.search(question.text), subject.parsed.table
+    if spoken is None:
+        return None
+    times, unit = table.time[:], SECOND if spoken[3] else 60 * SECOND
+    asked = (int(spoken[1]) * 3600 + int(spoken[2]) * 60 + int(spoken[3] or 0)) * SECOND
+    rows = np.flatnonzero((times != NO_TIME) & (times % DAY // unit == asked // unit) & table.head[:])
+    if not len(rows):
+        return None
+    often = Counter(table.event[:].tolist())
+    kinds = {int(table.event[row]): row for row in rows.tolist()[::-1]}  # of each kind its first line
+    rarest = sorted(kinds.values(), key=lambda row: (often[int(table.event[row])], row))
+    who = {origin.node for row in rows.tolist() if (origin := table.origins[table.voice[row]]).node}
+    by = f" by {wording.names(sorted(who, key=natural), 3, 80)}" if who else ""
+    said = f"At {spoken[0]} {wording.counted(len(rows), 'line was', 'lines were')} written{by}; the rarest:"
+    return [cited(said), *quoted(found_rows(subject.parsed, "", rarest), 4)]

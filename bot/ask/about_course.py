@@ -37,6 +37,13 @@ _SILENT = ("silent", "quiet", "line", "log", "alive", "still", "longest", "wrote
 
 def began(subject: Subject, question: Question) -> Lines:
     """The first sign and what came after it, or when one event was said."""
+    if asks(question, "since_step") and "iteration" in subject.diagnosis.headline:
+        ids = [subject.leading.id] if subject.leading else []
+        return [cited(wording.sentence(subject.diagnosis.headline), *ids), *_began(subject, question)]
+    return _began(subject, question)
+
+
+def _began(subject: Subject, question: Question) -> Lines:
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
     if not events and question.says(*_BETWEEN, *_ORDER) and not question.says(*_SILENT) and len(timeline(subject)) > 2:
         return timeline(subject)
@@ -106,7 +113,8 @@ def _hung(subject: Subject, question: Question) -> Lines:
     if asks(question, "alive") and diagnosis.scope in (Scope.NODE, Scope.JOB):
         sentences.append(cited(f"No: {lower(diagnosis.headline)}."))
     if hangs:
-        sentences.append(cited(f"It hung. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
+        long = "" if why else longest_wait(subject, question)
+        sentences.append(cited(f"It hung{long}. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
     elif waited:
         sentences += [*waited, cited(joined("The diagnosis does not call it a hang.", *moved[:1]))]
     elif diagnosis.facts.get("status") == "RUNNING" and diagnosis.scope in (Scope.NODE, Scope.JOB) and not moved:
@@ -138,6 +146,16 @@ def _hung(subject: Subject, question: Question) -> Lines:
         cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N1.ended", "J1.ended")
     ]
     return sentences
+
+
+def longest_wait(subject: Subject, question: Question) -> str:
+    """For how long others waited, by the longest wait that lines tell; empty where none tells one."""
+    told = next(iter(waits(subject, question)), "")
+    match = _LONGEST.search(told)
+    return f": others waited {match[1]}" if match else ""
+
+
+_LONGEST = re.compile(r", the longest of (.{1,30}?)\.(?: \[|$)")
 
 
 def waits(subject: Subject, question: Question) -> list[str]:

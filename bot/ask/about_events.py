@@ -15,8 +15,9 @@ from bot.ask.subject import Subject
 from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.text import wording
 from bot.text.known_fault import KnownFault
-from core.answer.search import seek
+from core.answer.search import matching, seek, tell
 from core.facts import fact_of
+from core.logs.lines import NO_TIME
 from core.model import EventEvidence, Evidence, Role, Scope
 
 _NAME = re.compile(r"\b[A-Z][A-Za-z]{2,60}(?:Error|Exception|Failure|Timeout)\b")  # of an exception, as code writes it
@@ -75,16 +76,7 @@ def ended(subject: Subject, question: Question) -> Lines:
     sentences = [
         line for event in killed[:2] for line in (cited(subject.sentence_of(event), event.id), *raw(event.lines, 1))
     ]
-    if not sentences:
-        found = seek(subject.parsed, [_KILLED], "a kill or an order to stop", latest=True)
-        sentences = by_exit_code(subject)
-        if found.lines:
-            sentences += [cited(f"Of a kill or an order to stop: {found.says}"), *quoted(found, 2)]
-        elif not sentences:
-            sentences = [cited("I looked for a kill or an order to stop in all evidence and lines, and found none.")]
-        if lead := subject.leading:
-            at = 0 if not by_exit_code(subject) else len(sentences)
-            sentences.insert(at, cited(f"What ended it: {subject.sentence_of(lead)}", lead.id))
+    sentences = sentences or _ends_told(subject)
     if question.says("pid", "process") and (
         of_killed := [cited(says) for event in killed if (says := process_of(subject, event))]
     ):
@@ -99,11 +91,55 @@ def ended(subject: Subject, question: Question) -> Lines:
     return [*sentences[:3], *([codes] if codes else []), whole]
 
 
+def _ends_told(subject: Subject) -> list[str]:
+    """How it ended where no evidence is of a kill: exit codes, the line that stopped it, kills in any line."""
+    codes, lead = by_exit_code(subject), subject.leading
+    found = seek(subject.parsed, [_KILLED], "a kill or an order to stop", latest=True)
+    told = list(stopped(subject))
+    if not told and found.lines:
+        told = [cited(f"Of a kill or an order to stop: {found.says}"), *quoted(found, 2)]
+    if not told and not codes:
+        told = [cited("I looked for a kill or an order to stop in all evidence and lines, and found none.")]
+    led = [cited(f"What ended it: {subject.sentence_of(lead)}", lead.id)] if lead and not lead.ordinary else []
+    return [*codes, *told, *led] if codes else [*led, *told]
+
+
 def _orders(subject: Subject) -> list[str]:
     """Who gave the order to stop: a limit of time, a scheduler that says so."""
     found = seek(subject.parsed, [_ORDERED], "an order to stop")
-    sentences = [cited(f"Of who ended it: {found.says}"), *quoted(found, 1)] if found.lines else []
+    sentences = [cited(f"Of who ended it: {found.says}"), *quoted(found, 1)] if found.lines else stopped(subject)
     return [*([up] if (up := time_up(subject)) else []), *sentences]
+
+
+def stopped(subject: Subject) -> Lines:
+    """The last line that tells that it was stopped, by whatever program; empty where an error of its own leads."""
+    parsed, lead = subject.parsed, subject.leading
+    if lead is not None and lead.is_trace and subject.diagnosis.scope is not Scope.NONE:
+        return []
+    rows, _ = matching(parsed, [_STOPPED])
+    course, times = parsed.iterations.course, parsed.table.time
+    since = int(course.times[-1]) if len(course) else NO_TIME  # before the last progress it is of something else
+    last = [row for row in rows if int(times[row]) == NO_TIME or int(times[row]) >= since]
+    found = tell(parsed, last, "a word on its end", latest=True)
+    if not found.lines:
+        return []
+    at = f" at {found.clock[0]}" if found.clock[0] else ""
+    said = wording.without_clock(found.lines[0].text.strip())
+    nobody = "" if _BY_SOMEBODY.search(said) else "; it names nobody"
+    return [cited(f"It was stopped{at}, as this line says: “{said}”{nobody}."), *quoted(found, 2)]
+
+
+_BY_SOMEBODY = re.compile(r"\b(?:by|durch|von|from|user|uid)\b", re.IGNORECASE)
+
+
+# What programs print when a job is stopped, not when it breaks: "Job 'x' was stopped" (Ray), "mpirun: killing job...",
+# "Stopping trainer.service" (systemd), "interrupt, aborting." (pdsh), and names of the commands that delete a job
+_STOPPED = re.compile(
+    rb"\b(?:job|workload|run|pod|task)\b[^\n]{0,60}\b(?:stopped|deleted|terminated)\b|\bstop(?: was)? requested\b"
+    rb"|(?<!early )\bstopping\b|\binterrupt, abort|\bqdel\b|\bscancel\b|\bkilling job\b|\bterminating training\b"
+    rb"|\breceived [0-9]{1,2} death signal\b|\b(?:abgebrochen|abbruch)\b",
+    re.IGNORECASE,
+)
 
 
 def _by(subject: Subject, question: Question) -> Lines:
@@ -123,7 +159,8 @@ def by_whom(subject: Subject, question: Question) -> Lines:
     if report := oom_report(subject):
         return report
     if orders := _orders(subject):
-        nobody = not time_up(subject) and not any(_NAMES_ORDERER.search(line) for line in orders)
+        nobody = not orders[0].startswith("It was stopped") and not time_up(subject)
+        nobody = nobody and not any(_NAMES_ORDERER.search(line) for line in orders)
         return [*([cited(f"{BY_NOBODY}; they tell only that it was ordered.")] if nobody else []), *orders]
     by_hand = seek(subject.parsed, [_BY_HAND], "an interrupt")
     if by_hand.lines:

@@ -14,11 +14,13 @@ from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, any_of, cited, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import asks
 from bot.text import wording
 from core.answer import job_lookup
-from core.answer.job_lookup import LookResult
+from core.answer.job_lookup import LookResult, by_time
 from core.answer.search import matching, search, seek
 from core.events.row_text import read_rows
+from core.events.table import EventTable
 from core.logs.context import lines_around
 from core.logs.origins import Program
 from core.model import Evidence
@@ -40,7 +42,7 @@ def last(subject: Subject, question: Question) -> Lines | None:
     parsed, sentences = subject.parsed, list[str]()
     if question.unknown and not question.ranks:
         return no_such(subject, question.unknown[0])
-    if of_program := _of_program(subject, question):
+    if of_program := _of_program(subject, question) or _of_file(subject, question):
         return of_program
     for rank in question.ranks[:2]:
         home = subject.home.get(rank)
@@ -75,23 +77,45 @@ def _of_program(subject: Subject, question: Question) -> Lines:
         if not len(mine):
             return [cited(_not_found(subject, job_lookup.LookResult("No line is a kernel's.")))]
     else:
-        programs = [program for program, words in _PROGRAMS.items() if question.says(*words)]
+        typed = set(question.text.casefold().replace("?", " ").split())  # "k8s" is a name with a digit in plain words
+        programs = [
+            program for program, words in _PROGRAMS.items() if question.says(*words) or not typed.isdisjoint(words)
+        ]
         if not programs:
             return []
         name = str(programs[0])
         mine = job_lookup.rows_of_program(parsed.table, programs)
         if not len(mine):
-            word = next(word for words in _PROGRAMS.values() for word in words if question.says(word))
+            every = (word for words in _PROGRAMS.values() for word in words)
+            word = next(word for word in every if question.says(word) or word in typed)
             found = search(parsed, (word,))
             return [] if named else [cited(f"No file is the {word}'s own. {found.says}"), *quoted(found, 3)]
     about = _about(subject, mine, named)
     if named and not len(about):
         says = f"No line of the {name} names {wording.names(named, 2, 60)}; its last ones:"
         return [cited(says), *quoted(job_lookup.last_words(parsed, mine, name), 3)]
-    chosen = about if named else mine
+    chosen = about if named else _of_each_kind(parsed.table, mine)
     of = f" about {wording.names(named, 2, 60)}" if named else ""
     shown = job_lookup.last_words(parsed, chosen, name)
     return [cited(f"The last {wording.counted(min(4, len(shown.lines)), 'line')} of the {name}{of}:"), *quoted(shown)]
+
+
+def _of_file(subject: Subject, question: Question) -> Lines:
+    """The last words of the one file that the question calls by its name: "the coordinator" of coordinator.log."""
+    table, typed = subject.parsed.table, set(re.findall(r"[\w-]{4,60}", question.text.casefold()))
+    mine = [at for at, name in enumerate(table.files) if name.rpartition("/")[2].partition(".")[0].casefold() in typed]
+    if len(mine) != 1 or question.nodes or question.ranks:
+        return []
+    rows = _of_each_kind(table, np.flatnonzero(table.file[:] == mine[0]))
+    shown = job_lookup.last_words(subject.parsed, rows, table.files[mine[0]])
+    says = f"The last {wording.counted(min(4, len(shown.lines)), 'kind')} of lines of {table.files[mine[0]]}:"
+    return [cited(says), *quoted(shown)] if shown.lines else []
+
+
+def _of_each_kind(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The last row of each kind of message: what a program did, not one thing that it did again and again."""
+    last_ = {int(table.event[row]): row for row in by_time(table, rows).tolist()}
+    return np.array(sorted(last_.values()), np.intp)
 
 
 def _about(subject: Subject, rows: NDArray[np.intp], named: list[str]) -> NDArray[np.intp]:
@@ -156,14 +180,41 @@ def _traceback(subject: Subject, evidence: Evidence) -> list[str]:
 _IN_COLLECTIVES = re.compile(r"\branks? [0-9][0-9, -]{0,40} in \w")
 
 
+def in_collectives(subject: Subject) -> list[str]:
+    """Sentences of the diagnosis about which ranks were in which collective at the end."""
+    return [why for why in subject.diagnosis.why if _IN_COLLECTIVES.search(why)]
+
+
 def stacks(subject: Subject, question: Question) -> Lines:
     """In which collectives ranks waited at the end, by the diagnosis; else where dumped processes stand."""
-    waits = [why for why in subject.diagnosis.why if _IN_COLLECTIVES.search(why)]
+    waits = in_collectives(subject)
     if not waits or subject.diagnosis.stacks:
-        return _stacks(subject, question)
+        named = [] if subject.diagnosis.stacks or not asks(question, "in_what") else _timed_out_in(subject)
+        return named or _stacks(subject, question)
     lead = subject.leading
     ids = [lead.id] if lead else []
     return [cited(wording.sentence(why), *ids) for why in waits[:2]] + [*(raw(lead.lines, 2) if lead else ())]
+
+
+# Python's own tracebacks, and frames as py-spy prints them: "train_step (geo/loop.py:88)"
+_STACK = re.compile(
+    rb"Traceback \(most recent|File \"[^\"]{1,200}\", line"
+    rb"|^ {2,12}[\w.<>]{1,80} \([\w./<>-]{1,200}:[0-9]{1,7}\)[ \r]{0,4}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _timed_out_in(subject: Subject) -> Lines:
+    """Which collectives timed out, as PyTorch's watchdog names them; empty where no line does."""
+    found = seek(subject.parsed, [_COLLECTIVE], "a collective that timed out")
+    named = dict.fromkeys(match.groups() for line in found.lines for match in _IN_LINE.finditer(line.text))
+    listed = ", ".join(f"{kind.strip('_')} number {int(number):,}" for number, kind in list(named)[:MAX_PLACES])
+    lines = wording.counted(found.total, "line")
+    return [cited(f"{listed}, by the watchdogs' words in {lines}."), *quoted(found, 2, _COLLECTIVE)] if named else []
+
+
+_COLLECTIVE = re.compile(rb"\bWorkNCCL\(SeqNum=([0-9]{1,12}), OpType=([A-Z_]{3,40})")
+_IN_LINE = re.compile(r"\bWorkNCCL\(SeqNum=([0-9]{1,12}), OpType=([A-Z_]{3,40})")
 
 
 def _stacks(subject: Subject, question: Question) -> Lines:
@@ -181,9 +232,7 @@ def _stacks(subject: Subject, question: Question) -> Lines:
         return sentences + [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id == "N1.why"]
     if ends:
         return [cited(f"The dumps name no stack of {wording.ranks(ranks)}; they hold: {'; '.join(ends[:MAX_PLACES])}.")]
-    found = seek(
-        subject.parsed, [re.compile(rb"Traceback \(most recent|File \"[^\"]{1,200}\", line", re.IGNORECASE)], "a stack"
-    )
+    found = seek(subject.parsed, [_STACK], "a stack")
     dumps = subject.diagnosis.coverage.dumps
     none = "The dumps hold no stack that is understood" if dumps else "No stacks were dumped: dumps/ is empty"
     if (

@@ -205,6 +205,8 @@ def _suspected(subject: Subject, node: NodeEvidence, question: Question, *, firs
     hint = "; the evidence is weak, a hint only" if diagnosis.confidence is Confidence.WEAK else ""
     because = joined(*map(wording.sentence, (node.reasons or (node.because,))[:3]))
     yes = _yes(subject, question) if first and _is_yes_no(question) else ""
+    if yes and _by_its_node(subject, node, question):
+        yes = "Perhaps, by its node: "
     sentences = [cited(f"{yes}{node.node}{ranks} is {place}{hint}. {because}", node.id, *node.events[:3])]
     if asks(question, "machines"):
         sentences += device_of(subject, node)
@@ -213,9 +215,42 @@ def _suspected(subject: Subject, node: NodeEvidence, question: Question, *, firs
     return sentences
 
 
+def _by_its_node(subject: Subject, node: NodeEvidence, question: Question) -> bool:
+    """Whether a rank is asked about that is one of several of a suspected node, and no reason names it."""
+    mine = [rank for rank in question.ranks if subject.home.get(rank) == node.node]
+    lead = subject.leading
+    told = {int(number) for number in _A_RANK.findall(" ".join((*node.reasons, node.because)))}
+    told |= set(lead.ranks) if lead else set()
+    return bool(mine) and not question.nodes and len(node.ranks) > 1 and told.isdisjoint(mine)
+
+
+_A_RANK = re.compile(r"\b[Rr]ank ([0-9]{1,9})\b")
+
+
 def _is_yes_no(question: Question) -> bool:
-    """Whether a yes or a no answers it; "can you tell why" wants more."""
-    return yes_or_no(question) and not question.says("why", "tell", "how")
+    """Whether a yes or a no to being at fault answers it; "can you tell why" and "is it swapping" want more."""
+    if not yes_or_no(question) or question.says("why", "tell", "how"):
+        return False
+    doing = set(_DOING.findall(question.plain)) - {"nodename"}
+    return not doing or question.says(*_OF_FAULT)
+
+
+_DOING = re.compile(r"\b[a-z]{3,30}ing\b")
+_OF_FAULT = (
+    "caus",
+    "slow",
+    "hang",
+    "block",
+    "hold",
+    "fail",
+    "break",
+    "brok",
+    "die",
+    "dying",
+    "crash",
+    "misbehav",
+    "wait",
+)
 
 
 def _yes(subject: Subject, question: Question) -> str:

@@ -14,7 +14,7 @@ from bot.text import wording
 from core.answer.job_lookup import LookResult
 from core.answer.search import seek
 from core.live.findings import duration
-from core.model import Series
+from core.model import Scope, Series
 
 SLOWER = 1.3  # times the usual that is slow, as an eye sees it in a curve
 MOSTLY = 0.75  # share of slow ones from an onset on, by the same eye
@@ -76,10 +76,11 @@ def pace(subject: Subject, question: Question) -> Lines | None:
                 f"the longest pause between two was {duration(pace.longest)}."
             )
         )
-    if not signs and sentences:
-        sentences.append(
-            cited("The diagnosis does not call it slow." if "slow" not in diagnosis.headline else diagnosis.headline)
-        )
+    if not signs and sentences and diagnosis.scope is Scope.NONE:
+        sentences.append(cited("The diagnosis does not call it slow."))
+    named = question.nodes if asks(question, "how_slow") else ()
+    mine = [suspect for suspect in diagnosis.nodes if suspect.node in named]
+    sentences[:0] = [cited(wording.sentence(reason), suspect.id) for suspect in mine for reason in suspect.reasons[:2]]
     found = LookResult("") if sentences else seek(subject.parsed, [_BY_UNIT], "a pace", latest=True)
     if found.lines:
         return [

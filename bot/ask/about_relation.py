@@ -186,7 +186,9 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{1,30}")
 _LEVELS = frozenset(["info", "warn", "warning", "error", "debug", "critical", "fatal"])
 _PLAIN_NUMBER = re.compile(r"[A-Za-z]?[0-9:.,]{1,30}")
 _ASKS_OF_FAILING = re.compile(
-    r"\b(?:fail\w*|crash\w*|die[ds]?|broke\w*|kaputt|gescheitert)\b|\u5931\u8d25", re.IGNORECASE
+    r"\b(?:issues?|problem\w*|trouble|wrong|fail\w*|crash\w*|die[ds]?|broke\w*|kaputt|gescheitert)\b"
+    r"|\u95ee\u9898|\u5f02\u5e38|\u5931\u8d25",
+    re.IGNORECASE,
 )
 _WENT_WELL = re.compile(
     r"\b(?:ok|okay|succe\w{2,8}|recovered|reconnected|restored|resumed|pulled|mounted|started|link (?:is )?up)\b",

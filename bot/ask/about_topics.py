@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files as package_files
 
-from bot.ask.about_events import behind, piece_lines, said_in_evidence
+from bot.ask.about_events import behind, piece_lines, said_in_evidence, stop_words
 from bot.ask.about_exits import time_up
 from bot.ask.about_lines import find
+from bot.ask.english import NODE, NUMBER
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
@@ -41,6 +42,8 @@ def presence(subject: Subject, question: Question) -> Lines | None:
     """Whether something is there: in the evidence, else in any line; a denial says what was searched for."""
     topic = topic_of(question)
     if topic is None or topic is topics()["error"]:
+        if topic and (question.nodes or question.ranks) and _names_nothing_else(question):
+            return _errors(subject, question)  # "did node-04 log any error"
         sentences = _words(subject, question) or (_errors(subject, question) if topic else None)
         return sentences or _term_denied(subject, question)
     if topic is topics()["interrupted"] and (up := time_up(subject)):
@@ -50,6 +53,12 @@ def presence(subject: Subject, question: Question) -> Lines | None:
     if sentences:
         return sentences
     return _in_evidence(subject, question, topic) or _in_lines(subject, question, topic)
+
+
+def _names_nothing_else(question: Question) -> bool:
+    """Whether nothing but who is named and "error" says what is asked for: "did node-04 log any errors"."""
+    words = set(question.plain.split()) - stop_words() - {NODE, NUMBER}
+    return all(topics()["error"].asked.search(word) for word in words)
 
 
 def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
@@ -113,6 +122,8 @@ def spread(subject: Subject, question: Question) -> Lines | None:
     topic = topic_of(question)
     events = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN and event.nodes]
     told = [event for event in events if topic is not None and topic.special and topic.in_text(_text(event))]
+    if not told and (kind := _spread_of_kind(subject, question)):
+        return kind
     event = next(iter(told or [event for event in events if event is subject.leading]), None)
     total = wording.node_total(subject.diagnosis.coverage)
     if event is None or total < 2:
@@ -131,6 +142,21 @@ def spread(subject: Subject, question: Question) -> Lines | None:
         f"The diagnosis: {lower(subject.diagnosis.headline)}.", *([subject.leading.id] if subject.leading else [])
     )
     return [*lines, cited(subject.sentence_of(event), event.id), failed]
+
+
+def _spread_of_kind(subject: Subject, question: Question) -> Lines:
+    """Which nodes logged the kind of line that holds most of a question; empty where none does, or no node is known."""
+    best, table = LineSearch(subject, question).best[:1], subject.parsed.table
+    if not best or best[0].share < LIKELY:
+        return []
+    rows = table.rows_of([int(table.event[best[0].row])])[int(table.event[best[0].row])].tolist()
+    nodes = sorted({node for row in rows if (node := table.origins[table.voice[row]].node)}, key=natural)
+    total = len(subject.parsed.nodes)
+    if not nodes or total < 2:
+        return []
+    of = f"{len(nodes):,} of {wording.counted(total, 'node')} logged lines of this kind: {wording.names(nodes, 6, 80)}"
+    says = f"Only {nodes[0]} logged lines of this kind, of {total:,} nodes" if len(nodes) == 1 else of
+    return [cited(f"{says}."), *quoted(job_lookup.found_rows(subject.parsed, "", rows[:1]), 1)]
 
 
 def count(subject: Subject, question: Question) -> Lines | None:
@@ -152,12 +178,14 @@ def count(subject: Subject, question: Question) -> Lines | None:
     topic = topic_of(question)
     if topic is topics()["error"]:
         return _errors(subject, question)
-    told = _counted(subject, question) if topic is not None and not topic.special else _words(subject, question)
-    if topic is None or (told and not topic.special):
+    general = topic is not None and not (topic.special and _sought(subject, question, topic).lines)
+    told = _counted(subject, question) if general else _words(subject, question) if topic is None else []
+    if topic is None or told:  # "HB ... missing=3" are the missed heartbeats, which no line calls so
         return told
     found = _sought(subject, question, topic)
     sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]
-    hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
+    every = (event for event in subject.diagnosis.events if not event.ordinary)  # whose sentence tells no more
+    hits = [event for event in every if topic.in_text(_text(event))]
     sentences = [cited(f"{event.id}: {subject.sentence_of(event)}", event.id) for event in hits[:2]] + sentences
     return [*sentences, *quoted(found, 2)]
 

@@ -60,9 +60,15 @@ def told_values(
         return []
     enough = SURELY if elsewhere else enough
     found, *alike = found_values(picker, enough) or [[]]
-    steps = steps_of(question)
-    if not found or (not steps and _is_known(picker, found[-1].named, first_sentence)):
+    steps, counts = steps_of(question), list(intents[:1]) == ["count"]  # how often lines came, no number in them
+    if (
+        not found
+        or (counts and not _is_of_noun(question, found[-1].named))
+        or (not steps and _is_known(picker, found[-1].named, first_sentence))
+    ):
         return []
+    if asks(question, "both_sides") and (says := _both_sides(subject, found)):
+        return [says, *_line(subject, question, found)]
     if steps or asks_course(question):
         says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
         if says:
@@ -73,6 +79,16 @@ def told_values(
         parts = [_sentences(subject, question, _of_moment(subject, question, item))[0] for item in (found, *alike)]
         lines = [cited(joined(*parts))]
     return [*lines, *_others(picker, found), *_line(subject, question, chosen)]
+
+
+def _is_of_noun(question: Question, named: NamedValue) -> bool:
+    """Whether the name of a value holds what is counted: the "retrains" of "how many link retrains"."""
+    match = _COUNTED_NOUN.search(question.plain)
+    words = terms_of(match[1]) if match else frozenset()
+    return not words or bool(words & named.terms)
+
+
+_COUNTED_NOUN = re.compile(r"\bhow (?:many|often) (?:\w{1,30} ){0,2}?(\w{3,30}s)\b")
 
 
 def _of_saving(question: Question) -> bool:
@@ -109,6 +125,30 @@ def _wants_value(question: Question) -> bool:
 _IDENTIFIER = re.compile(r"\b[a-z]{1,30}_[a-z_]{1,40}\b")  # a name as lines have it: "step_time"
 _TELLING = 2  # words that a name must be asked for by where the question surely wants something else as well
 _TERSE = 10  # words of a question without a verb: "gnorm at step 30?"
+
+
+def _both_sides(subject: Subject, found: list[FoundValue]) -> str:
+    """The middle of numbers before the fault showed and since; empty where nothing parts them."""
+    lead = subject.leading
+    onset = lead.iterations[0] if lead is not None and lead.iterations else None
+    numbers = [item for item in found if item.named.number is not None]
+    if onset is None or not numbers:
+        return ""
+    reached = subject.parsed.iterations.of_row[np.array([item.row for item in numbers], np.intp)]
+    sides = [
+        [item.named.number or 0.0 for item, at in zip(numbers, reached.tolist(), strict=True) if (at > onset) is later]
+        for later in (False, True)
+    ]
+    if not all(sides):
+        return ""
+    name, unit = numbers[0].named.name, _UNIT.search(numbers[0].named.value)
+    before, since = (f"{float(np.median(side)):.4g}{unit[0] if unit else ''}" for side in sides)
+    whose = {item.who for item in numbers}
+    of = f" of {wording.names(sorted(whose, key=natural), 3, 80)}" if len(whose) < len(subject.parsed.nodes) else ""
+    return cited(
+        f"{name}{of}: {before} until iteration {onset:,}, {since} since (medians of {len(sides[0]):,} and "
+        f"{len(sides[1]):,} values)."
+    )
 
 
 def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) -> list[FoundValue]:

@@ -1,11 +1,14 @@
 """Answers from the verdict: what happened, how sure that is, whose fault, what is missing, who vouches for it."""
 
+import re
+
 from bot.ask.about_jobs import argument_line
 from bot.ask.facts_errors import place_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, raw
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import yes_or_no
+from bot.ask.terms import terms_of
+from bot.ask.wanted_value import asks, yes_or_no
 from bot.note.by_code import category_of
 from bot.note.claim import ClaimUse
 from bot.note.note import Category
@@ -77,14 +80,46 @@ def sure(subject: Subject, _question: Question) -> Lines:
     return sentences
 
 
+_OPTIONS = re.compile(
+    r"^(?:(?:is|was|ist|war) (?:it|this|that|das|es) )?(?:the |my |our |an? |die |der |das )?(\w+(?: \w+)?) "
+    r"(?:or|oder) "
+    r"(?:the |my |our |an? |die |der |das )?(\w+(?: \w+)?)\W{0,3}$"
+)
+
+
+_HOW_MANY = re.compile(r"\b(?:one|all|both|every|each|single|several|more|not|alle|eine?[rsn]?|nicht)\b")
+
+
+def is_either(question: Question) -> bool:
+    """Whether it only names two things of which one is to blame: "gpu or dataloader?"."""
+    match = _OPTIONS.search(question.text.casefold().strip())
+    return match is not None and not any(_HOW_MANY.search(option) for option in match.groups())
+
+
+def _of_two(subject: Subject, question: Question) -> str:
+    """Which of two things what failed speaks of; empty where it speaks of both or of neither."""
+    match, diagnosis = _OPTIONS.search(question.text.casefold().strip()), subject.diagnosis
+    if match is None or not is_either(question) or diagnosis.scope not in (Scope.NODE, Scope.JOB):
+        return ""
+    because = " ".join(node.because for node in diagnosis.nodes[:1])
+    known = terms_of(f"{diagnosis.headline} {because} {subject.leading.says if subject.leading else ''}")
+    held = [option for option in match.groups() if terms_of(option) & known]
+    if len(held) != 1:
+        return ""
+    return wording.sentence(f"{_HEDGE[diagnosis.confidence]}{held[0]}, by what is logged: {lower(diagnosis.headline)}.")
+
+
 def blame(subject: Subject, question: Question) -> Lines:
     """Code, hardware, network, storage, or nobody knows."""
     diagnosis = subject.diagnosis
     lead = subject.leading
     ids = [lead.id] if lead else []
     if diagnosis.scope is Scope.NONE:
-        no = "No" if yes_or_no(question) else "Neither"
+        fine = "Yes" if asks(question, "fine") else "No"
+        no = fine if yes_or_no(question) else "Neither"
         return [cited(f"{no}: {lower(diagnosis.headline)}.", *ids)]
+    if says := _of_two(subject, question):
+        return [cited(says, *ids), *raw(lead.lines if lead else (), 2)]
     step = diagnosis.next
     kind, cause = (step.kind, step.cause) if step else ("unknown", "")
     side = _SIDE.get(kind, "")
@@ -151,6 +186,8 @@ def read(subject: Subject, question: Question) -> Lines:
     coverage = subject.diagnosis.coverage
     gone = "; ".join(wording.missing(coverage))
     sentences = [cited(f"Read: {wording.read(coverage)}. Compared {wording.compared(coverage)}.")]
+    if question.unknown:
+        sentences.insert(0, cited(f"No file that was read is known to be a log of {question.unknown[0]}."))
     for node in question.nodes[:2]:
         files = sorted(set(_files_of(subject, node)))
         named = f"{wording.counted(len(files), 'file')}: {wording.names(files, 3, 90)}" if files else "none"

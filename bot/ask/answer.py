@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Literal
 
+from bot.ask.about_clocks import at_clock
 from bot.ask.about_events import BY_NOBODY, names_error
-from bot.ask.about_lines import find
+from bot.ask.about_lines import find, in_collectives
 from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
 from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.about_unlogged import refused
 from bot.ask.about_values import told_values
+from bot.ask.about_verdict import is_either
 from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, IntentGuess, learnt
@@ -34,6 +36,7 @@ from bot.ask.terms import same
 from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
 from bot.ask.wanted_value import Wanted, asks, asks_if_cause, wanted, yes_or_no
 from bot.chat.model import ChatModel, Usage
+from core.model import Scope
 
 _NOTHING = Usage()
 _TWO = 2  # intents that one question may have
@@ -49,10 +52,10 @@ UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom log
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
-    "own_code": "own_code", "in_what": "stacks", "slow_since": "numbers",
-    "how_slow": "numbers", "alive": "hung", "any_other": "others",
-    "bad_one": "suspect", "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost",
-    "source": "last",
+    "since_step": "began", "about_one": "suspect", "changeable": "find", "own_code": "own_code", "in_what": "stacks",
+    "slow_since": "numbers", "how_slow": "numbers", "alive": "hung", "any_other": "others", "bad_one": "suspect",
+    "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
+    "named_by": "find",
 }  # fmt: skip
 _ANSWERED = ("by_whom", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
@@ -229,7 +232,7 @@ def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
     unsure = guesses[0].margin < LEAST or guesses[0].intent in _OF_ANYBODY
     if (asked.nodes or asked.ranks) and unsure and accuses:
         yield "suspect"
-    if guesses[0].intent in _OF_WORDS and _EITHER.search(asked.plain):
+    if (guesses[0].intent in _OF_WORDS and _EITHER.search(asked.plain)) or is_either(asked):
         yield "blame"
     if asks_pace(asked) and whole != "numbers":
         yield "numbers"
@@ -243,6 +246,10 @@ def _of_way(asked: Question, subject: Subject) -> str:
     """The intent that a question has by the way it asks, whatever it is about; empty where it has none."""
     if asks_if_cause(asked):
         return "harmless"
+    if asks(asked, "why_slow") and subject.diagnosis.scope in (Scope.NODE, Scope.JOB):
+        return "suspect" if subject.diagnosis.scope is Scope.NODE or asked.nodes else "verdict"
+    if asked.ranks and asks(asked, "differs") and in_collectives(subject):
+        return "stacks"
     if asks(asked, "whats_that") and (names_error(asked) or asked.quoted):
         return "explain"
     named = topic_of(asked)
@@ -262,6 +269,8 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
     """The lines of an intent or a way of asking; where a trouble is named ("killed by an OOM"), whether it is there."""
     if intent in BY_WAY:
         return BY_WAY[intent](subject, asked)
+    if intent in _OF_TIMES and not yes_or_no(asked) and (told := at_clock(subject, asked)):
+        return told
     if intent in _OF_TIMES and has_clock(asked) and (lines := ANSWERS["harmless"][1](subject, asked)):
         return lines
     if intent == "numbers" and topic_of(asked) is topics()["oom"]:

@@ -60,7 +60,8 @@ def completed(
     lead = [stands] if stands else []
     generic = not sure or any(intent in _GENERIC for intent in intents)
     paced = asks(question, "how_slow")  # which the pace tells, not a line that holds "step"
-    lead += told(picker, intents, sentences[0], sure=sure)
+    if not sentences[0].startswith("Yes: "):  # "time limit?" is answered by that, not by a value that is a limit
+        lead += told(picker, intents, sentences[0], sure=sure)
     if instead and not lead and not sure and (lacks := lacking(picker, _lines(instead))):
         lead = [lacks]
     if lead:  # what is told is not denied behind it
@@ -97,14 +98,15 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
     compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
     compared = compared and not {*intents[:1]} & {"others", "suspect"}
     if compared and (beside := slower(picker)):
-        return list(beside)
+        denied = beside[0].startswith("No") and subject.diagnosis.scope is Scope.NODE  # which says that one is apart
+        return [] if denied else list(beside)
     long = Wanted.HOW_LONG in wanted(question)
     if long and asks(question, "remaining") and (rest := remaining(subject)):
         return [rest]
-    if asks(question, "how_slow"):  # which the pace tells
-        return []
-    values = list(told_values(picker, intents, first_sentence, sure=sure))
     hung = list(intents[:1]) == ["hung"]  # which tells by itself how long it was
+    if asks(question, "how_slow") or (hung and long and holds(subject, Wanted.HOW_LONG, [first_sentence])):
+        return []  # which the pace tells, or the first sentence
+    values = list(told_values(picker, intents, first_sentence, sure=sure))
     if long and not hung and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
         return list(took)
     return values

@@ -12,7 +12,7 @@ from bot.ask.about_memory import memory
 from bot.ask.about_platform import platform
 from bot.ask.about_relation import trouble
 from bot.ask.about_topics import spread
-from bot.ask.exact_settings import exact_settings
+from bot.ask.exact_settings import either, exact_settings
 from bot.ask.intents import Answer
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines
@@ -27,6 +27,7 @@ READERS: Mapping[str, Answer] = {
     "memory": memory,
     "spread": spread,
     "exact_settings": exact_settings,
+    "either": either,
 }
 
 

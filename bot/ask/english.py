@@ -78,7 +78,7 @@ def is_german(words: Sequence[str]) -> bool:
     """Whether any word is German and no English one."""
     german, english = _glossary()["german"], _glossary()["search"]["english_too"].split()
     written = (word if word in english else _with_umlauts(word) for word in words)
-    return any((word in german and word not in english) or _stem(word) for word in written)
+    return any((german.get(word, word) != word and word not in english) or _stem(word) for word in written)
 
 
 def _with_umlauts(word: str) -> str:

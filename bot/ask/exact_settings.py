@@ -23,6 +23,28 @@ _PROGRAMS = frozenset(
     "torch pytorch jax jaxlib tensorflow python cuda nccl cudnn rocm numpy transformers deepspeed".split(" ")  # noqa: SIM905
 )
 
+_OPTIONS = re.compile(
+    r"^(?:(?:is|was|are|did|does|do) (?:it|we|they|this) (?:(?:us\w{1,3}|on|run\w{0,4}(?: on| with)?) )?)?"
+    r"([a-z][\w.-]{1,30}) (?:or|oder) ([a-z][\w.-]{1,30})\W{0,3}$"
+)
+
+
+def either(subject: Subject, question: Question) -> Lines | None:
+    """Which of two names is the value of a setting: "nccl or gloo?"; None where neither is or both are."""
+    match = _OPTIONS.search(question.text.casefold().strip())
+    if match is None:
+        return None
+    every = settings_of(subject)
+    held = {
+        option: [field for field, value in every.items() if str(value).strip("'\"").casefold() == option]
+        for option in match.groups()
+    }
+    chosen = [option for option, fields in held.items() if fields]
+    if len(chosen) != 1:
+        return None
+    named = ", ".join(held[chosen[0]][:MAX_SHOWN])
+    return [cited(f"{chosen[0]}, by the settings of the job ({named}).")]
+
 
 def exact_settings(subject: Subject, question: Question) -> Lines | None:
     """The values of settings whose whole names the question says, and versions that lines print; None without any."""

@@ -13,7 +13,12 @@ from bot.ask.wanted_value import Wanted, holds, wanted
 from bot.text import wording
 from core.model import Scope
 
-_KINDS = {Wanted.HOW_LONG: "how long that took", Wanted.WHEN: "when that was"}
+_KINDS = {
+    Wanted.HOW_LONG: "how long that took",
+    Wanted.WHEN: "when that was",
+    Wanted.FILE: "the name of a file",
+}
+_SOURCE = re.compile(r"\.(?:py|so|cpp|cc|cu|h)\b")
 _WHY = re.compile(r"\b(?:why|how come|cause|reason)\b")
 
 
@@ -48,5 +53,7 @@ def lacking(picker: Picker, lines: Sequence[str]) -> str:
     """That no line tells a time or a length of time, where one is asked for and no line of the answer has any."""
     kinds = wanted(picker.question)[:1]
     if not kinds or kinds[0] not in _KINDS or holds(picker.subject, kinds[0], lines):
+        return ""
+    if kinds[0] is Wanted.FILE and any(_SOURCE.search(line) for line in lines):  # of a program, which is asked for too
         return ""
     return cited(f"I found nothing that tells {_KINDS[kinds[0]]}; the nearest that is known:")

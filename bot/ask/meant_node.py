@@ -9,7 +9,7 @@ from core.model import Scope
 
 _THAT_ONE = re.compile(
     r"\b(?:that|this|the (?:faulty|bad|dead|broken|failed|failing|silent|guilty|suspect\w{0,3})) "
-    r"(?:box|node|machine|host|server|pod|worker)\b"
+    r"(?:box|node|machine|host|server|pod|worker|rank|process)\b"
 )
 _PART = re.compile(r"[a-z]{4,40}")
 

@@ -24,6 +24,8 @@ _TOKEN = re.compile(r"[A-Za-z0-9][\w.-]{1,80}")
 _MENTION = re.compile(r"<[@!#][^>\s]{1,80}>")
 _SPOKEN = re.compile(r"(?<![A-Za-z])([A-Za-z]{1,40})[ _#-]?([0-9]{1,9})(?![0-9])")
 _LETTERS_NUMBER = re.compile(r"([A-Za-z]{1,40})[-_]?([0-9]{1,9})$")
+_TAIL = re.compile(r"(?<![\w.])((?:\.[0-9]{1,3}){1,3})(?![\w.]?[0-9])")  # ".58" of 10.66.3.58, as people type it
+_ANY_NODE = ("pod", "node", "host", "machine", "box", "server", "knoten")  # nouns that are no part of a node's name
 _MENTIONS_RANKS = re.compile(r"rank", re.IGNORECASE)
 
 
@@ -90,18 +92,36 @@ def _without_own(text: str, own: str, nodes: Sequence[str]) -> str:
 
 
 def named_nodes(text: str, nodes: Sequence[str]) -> dict[str, str]:
-    """Nodes that a text names, in its order, with their spelling there; "node 1" is node-01 when only that one is."""
+    """Nodes that a text names, in its order, with their spelling there; "node 1" is node-01 when only that one is.
+
+    Of addresses their end is enough, and "pod 4" is lm-jax-4, where one node alone ends so.
+    """
     spoken = {(match[1].casefold(), int(match[2])): match for match in _SPOKEN.finditer(text)}
+    ends = _by_end(text, nodes)
     places: dict[str, tuple[int, str]] = {}
     small = text.lower()
     for node in nodes:  # tens of thousands, of which a question names one: an expression is made for that one only
         whole = rf"(?<![\w.-]){re.escape(node)}(?![\w-])"
         exact = re.search(whole, text, re.IGNORECASE) if node.lower() in small else None
         short = _LETTERS_NUMBER.search(node.split(".", maxsplit=1)[0])
-        match = exact or (spoken.get((short[1].casefold(), int(short[2]))) if short else None)
+        match = exact or (spoken.get((short[1].casefold(), int(short[2]))) if short else None) or ends.get(node)
         if match and not (match is not exact and _MENTIONS_RANKS.fullmatch(match[1])):
             places[node] = match.start(), match[0]
     return {node: places[node][1] for node in sorted(places, key=lambda node: (places[node][0], node))}
+
+
+def _by_end(text: str, nodes: Sequence[str]) -> dict[str, re.Match[str]]:
+    """The nodes that a text names by nothing but their end, each of which no other node has."""
+    found: dict[str, re.Match[str]] = {}
+    for match in _TAIL.finditer(text):
+        mine = [node for node in nodes if node.endswith(match[1])]
+        found |= {mine[0]: match} if len(mine) == 1 else {}
+    for match in _SPOKEN.finditer(text):
+        if match[1].casefold() in _ANY_NODE:
+            tails = {node: _LETTERS_NUMBER.search(node.split(".", maxsplit=1)[0]) for node in nodes}
+            mine = [node for node, tail in tails.items() if tail and int(tail[2]) == int(match[2])]
+            found |= {mine[0]: match} if len(mine) == 1 else {}
+    return found
 
 
 def _other_jobs(text: str, jobs: Collection[str], own: str, nodes: Collection[str]) -> list[str]:

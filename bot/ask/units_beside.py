@@ -11,6 +11,7 @@ from bot.ask.named_values import values_in
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
+from bot.ask.wanted_value import yes_or_no
 from bot.text import wording
 from core.answer.job_lookup import by_time
 from core.events.row_text import read_rows
@@ -44,17 +45,22 @@ def slower(picker: Picker) -> Lines:
     listed = ", ".join(f"{unit} {value:g}" for unit, value in ordered[:MAX_LISTED])
     slow = [unit for unit, value in ordered if value >= APART * median(middles.values())] if apart >= APART else []
     if slow:
-        says = f"Yes: {wording.names(slow, 3, 80)} took longer than the others by their own lines"
+        yes = "Yes: " if yes_or_no(picker.question) else ""
+        says = f"{yes}{wording.names(slow, 3, 80)} took longer than the others by their own lines"
     else:
         says = "No: by their own lines none took much longer than the others"
     return [cited(f"{says}; {name}, the middle of each: {listed}.")]
 
 
 def _times(picker: Picker) -> dict[str, dict[str, list[float]]]:
-    """Values that are lengths of time or that the question names, by names and who tells them: nodes, else ranks."""
+    """Lengths of time by their names and who tells them, nodes, else ranks; without any, values that are asked for.
+
+    "engine 8" numbers an engine, and its number is no time.
+    """
     subject, words = picker.subject, picker.words
     table = subject.parsed.table
-    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    long: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    named_so: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for rows in table.rows_of(list(range(len(table.templates)))).values():
         voices = set(table.voice[rows[:MAX_ROWS]].tolist())
         units = {_unit(subject, voice) for voice in voices} - {""}
@@ -65,8 +71,8 @@ def _times(picker: Picker) -> dict[str, dict[str, list[float]]]:
             unit = _unit(subject, int(table.voice[row]))
             for named in values_in(text) if unit else ():
                 if named.number is not None and (is_length(named) or picker.share(words, named.terms)):
-                    found[named.name][unit].append(named.number)
-    return found
+                    (long if is_length(named) else named_so)[named.name][unit].append(named.number)
+    return long or named_so
 
 
 def _unit(subject: Subject, voice: int) -> str:

@@ -64,7 +64,7 @@ _YES_NO = re.compile(
     r"(?:^|[,;:?.!-] |\b(?:so|and|but|or|then) )"
     r"(?:is|are|was|were|did|do|does|can|could|should|would|will|has|have|had)\b"
     r"|\b(?:right|correct|true|or not|yes or no)\??$"
-    r"|\b(?:broken|dead|down|faulty|guilty|flaky|full|stuck)$|\bso\b.{1,40}\b(?:died|crashed|failed)$"
+    r"|^(?!(?:where|which|what|who|why|how|when)\b).{0,200}\b(?:broken|dead|down|faulty|guilty|flaky|full|stuck)$|\bso\b.{1,40}\b(?:died|crashed|failed)$"
 )
 _DATA = re.compile(
     r"\b(?:which|what)\s(?:\w{1,20}\s){0,2}(?:data|image|input|audio|video|text|parquet|training|sample)\s?files?\b"
