@@ -13,7 +13,7 @@ from core.model import Diagnosis
 from faultlib.answers import Answers
 from faultlib.draft import pattern_of
 from faultlib.findings import Finding, finding_of, is_symptom_text, tells_what_broke
-from faultlib.levels import CAUSES, ORDER, Agreement, Grade, Level, Score, agreement, backing, grade_of, shipped_score
+from faultlib.levels import CAUSES, ORDER, Agreement, Level, Score, agreement, backing, shipped_score
 from faultlib.lexical import Lexicon
 from faultlib.pattern import Entry, Origin, Part, Pattern, Signature, Status
 from faultlib.signature import Match
@@ -23,10 +23,9 @@ MAX_MERGES = 8  # patterns that gave way to one another in turn
 # Likelihood from which a pattern is told, where it claims a cause and where it is only "seen with" a symptom: that one
 # was killed in another job, too, is worth telling earlier. Chosen on the sets that are fitted (docs/LOG.md).
 SHOWN, SHOWN_SYMPTOM = 0.55, 0.46
-# How one process went, killed, silent or stuck in the same work, is told where one pattern alone knows one: of labelled
-# jobs .4 of such first answers were right. With all symptoms from here on twice as many strangers are told something
-# (docs/LOG.md).
-SHOWN_COURSE = 0.36
+# A killed process is told where one pattern alone knows one: of lab and other 52 pairs more are told, and no more jobs
+# whose cause is out (27 of 314); with all symptoms from here on 63 of these would be (docs/LOG.md).
+SHOWN_KILLED = 0.36
 OFFERED = 0.3  # from which a person is asked whether a new pattern is that fault: one of three questions is worth it
 SURE = 0.9  # from which the same message is called this: of 20 such answers one may be wrong, and counts are rough
 PRIOR = 4  # answers that the fitted score counts as: after four of people's, theirs count as much
@@ -61,8 +60,8 @@ class Likely:
 
 def least_likelihood(fit: Fit, level: Level) -> float:
     """From which likelihood on a pattern that fits so is told."""
-    if grade_of(level) is Grade.COURSE:
-        return SHOWN_COURSE
+    if level is Level.KILLED:
+        return SHOWN_KILLED
     return SHOWN_SYMPTOM if fit is Fit.SEEN else SHOWN
 
 

@@ -26,7 +26,7 @@ from bot.library.session import known_faults
 from core.errors import FirstfaultError
 from faultlib.draft import roots_of
 from faultlib.embedding import Embedder
-from faultlib.likely_patterns import SHOWN_COURSE, Fit, likely
+from faultlib.likely_patterns import SHOWN_KILLED, Fit, likely
 from faultlib.models import embedder_for
 from faultlib.pattern import Entry, Origin, Status
 from faultlib.recall import (
@@ -173,7 +173,7 @@ class Asked:
         likely_causes = likely(case.seen.diagnosis, entries, matches, {}, least=0.0)
         told = known_faults(case.seen.diagnosis, matches, likely_causes)
         claims = [
-            fault for fault in told if fault.fit != Fit.SEEN or fault.score >= SHOWN_COURSE
+            fault for fault in told if fault.fit != Fit.SEEN or fault.score >= SHOWN_KILLED
         ]  # symptoms claim no cause
         return [LibraryAnswer(fault.pattern, fault.fit == Fit.IS, fault.score) for fault in claims]
 
