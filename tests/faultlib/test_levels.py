@@ -40,6 +40,7 @@ def level(one: Diagnosis, other: Diagnosis, *, literal: bool = False) -> Level |
 
 
 SAVING = job("Look at a: a file system was full.", FULL, says="a file system was full", stage=Stage.CHECKPOINT_SAVING)
+BROKEN = "the accelerator reported a hardware error"
 SLOW_DATA = "it was slow: all ranks took longer to read their data"
 SLOW_WAIT = "it was slow: all ranks waited longer for each other"
 
@@ -98,13 +99,53 @@ def test_slow_jobs_are_told_apart_by_the_part_that_grew() -> None:
     assert level(unknown, unknown) is None
 
 
-def test_a_stop_is_a_core_only_where_nothing_hung_before() -> None:
-    """Of a job that made progress until it was stopped the stop is all that there is to know."""
-    line, says = "slurmstepd: error: *** JOB 7 ON n CANCELLED AT 9 DUE TO TIME LIMIT ***", "it ran into its time limit"
-    well = job("Not a fault: it ran into its time limit.", line, says=says, scope=Scope.NONE)
+def test_a_time_limit_is_the_same_stop_whatever_went_before() -> None:
+    """A named limit has one cause; a job that one told to end may have hung, unless both are known to have worked."""
+    line = "slurmstepd: error: *** JOB 7 ON n CANCELLED AT 9 DUE TO TIME LIMIT ***"
+    says = "the scheduler stopped the job at its time limit"
+    limit = job("Not a fault: it ran into its time limit.", line, says=says, scope=Scope.NONE)
+    cancelled = job(
+        "Not a fault: it was cancelled.", CANCELLED, says="the job was cancelled from outside", scope=Scope.NONE
+    )
 
-    assert level(well, well) is Level.STOP
-    assert level(replace(well, scope=Scope.JOB), replace(well, scope=Scope.JOB)) is None
+    assert level(limit, limit) is Level.STOP
+    assert level(replace(limit, scope=Scope.JOB), limit) is Level.STOP
+    assert level(cancelled, limit) is None
+    assert level(cancelled, cancelled) is Level.STOP
+    assert level(replace(cancelled, scope=Scope.JOB), replace(cancelled, scope=Scope.JOB)) is None
+
+
+def test_who_told_a_job_to_end_is_a_slot() -> None:
+    """A person, a scheduler's command and nobody that a log names end a job by the same signal."""
+    cancelled = job(
+        "Not a fault: it was cancelled.", CANCELLED, says="the job was cancelled from outside", scope=Scope.NONE
+    )
+    unsaid = job("Not a fault: it was stopped.", CANCELLED, says="the job was stopped from outside", scope=Scope.NONE)
+
+    assert level(unsaid, cancelled) is Level.STOP
+
+
+def test_a_part_without_a_name_is_no_part() -> None:
+    """Of two jobs of which some part of a step grew nobody knows whether it was the same."""
+    unnamed = job(
+        "The job was slow from iteration 9 on.", says="it was slow: a part of the work of all ranks took longer"
+    )
+
+    assert level(unnamed, unnamed) is None
+
+
+def test_files_that_are_loaded_are_not_those_of_training() -> None:
+    """A damaged checkpoint is no damaged shard of data; a broken machine fails at any stage."""
+    line, says = (
+        "your checkpoint file is corrupted. It may have been transferred incorrectly",
+        "a file could not be read back",
+    )
+    loading = job("Look at a: a file.", line, says=says, stage=Stage.CHECKPOINT_LOADING)
+    broken = job("Look at a: x.", "NVRM: Xid (PCI:0000:65:00): 79, GPU has fallen off the bus.", says=BROKEN)
+
+    assert level(loading, loading) is Level.MESSAGE
+    assert level(replace(loading, stage=Stage.TRAINING), loading) is None
+    assert level(replace(broken, stage=Stage.MODEL_LOADING), broken) is not None
 
 
 def test_an_event_word_by_word_needs_no_trait() -> None:
