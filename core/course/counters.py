@@ -71,8 +71,12 @@ def find_counter(
         among: voices that are listened to; None for all.
         counted: iterations that others count.
     """
-    alone = _find(table, files, among, counted, _ALONE)
-    return alone if alone is not None or among is not None else _find(table, files, among, counted, _MARKED)
+    forms = (_ALONE, _MARKED) if among is None else (_ALONE,)
+    found = [entry for number in forms for entry in _find(table, files, among, counted, number)]
+    if not found:
+        return None
+    _, _, place, event, number = max(found, key=lambda entry: entry[:-1])  # of the same in both forms the first
+    return CountingEvent(event, _reader(-place, number))
 
 
 def _find(
@@ -81,18 +85,15 @@ def _find(
     among: NDArray[np.intp] | None,
     counted: Collection[int],
     number: str,
-) -> CountingEvent | None:
-    """As ``find_counter``, among numbers that stand so in a line."""
+) -> Iterator[tuple[int, int, int, int, str]]:
+    """What may count iterations among the numbers that stand so in a line: the likeliest has the most of each.
+
+    How likely it is, how often it is said, minus its place in the line, its event, and the form of its number.
+    """
     form = re.compile(number)
-    found = [
-        (quality, int(table.heads[event]), -place, event)
-        for event, voice in _often(table, among)
-        for place, quality in _counting(table, files, event, voice, counted, form)
-    ]
-    if not found:
-        return None
-    _, _, place, event = max(found)
-    return CountingEvent(event, _reader(-place, number))
+    for event, voice in _often(table, among):
+        for place, quality in _counting(table, files, event, voice, counted, form):
+            yield quality, int(table.heads[event]), -place, event, number
 
 
 def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[int, int]]:
@@ -139,9 +140,15 @@ def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str
         numbers = [int(match[0]) for match in matches]
         step = _step(numbers)
         quality = _quality(matches, step) if step else 0
-        quality += 2 * (quality > 0 and all(number in counted for number in numbers))
+        quality += 2 * (quality > 0 and _counts_the_same(numbers, counted))
         if quality > LIKELY or (quality == LIKELY and len(texts) >= MIN_TIMES):
             yield place, quality
+
+
+def _counts_the_same(numbers: Collection[int], counted: Collection[int]) -> bool:
+    """Whether all of some numbers are among those that others count, or hold those in finer steps."""
+    within = {number for number in counted if min(numbers) <= number <= max(numbers)}
+    return within.issuperset(numbers) or (len(within) > 1 and within.issubset(numbers))
 
 
 def _step(numbers: Sequence[int]) -> int:
