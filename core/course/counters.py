@@ -75,7 +75,7 @@ def find_counter(
     found = [entry for number in forms for entry in _find(table, files, among, counted, number)]
     if not found:
         return None
-    _, _, place, event, number = max(found, key=lambda entry: entry[:-1])  # of the same in both forms the first
+    *_, place, event, number = max(found, key=lambda entry: entry[:-1])  # of the same in both forms the first
     return CountingEvent(event, _reader(-place, number))
 
 
@@ -85,15 +85,16 @@ def _find(
     among: NDArray[np.intp] | None,
     counted: Collection[int],
     number: str,
-) -> Iterator[tuple[int, int, int, int, str]]:
+) -> Iterator[tuple[int, bool, int, int, int, str]]:
     """What may count iterations among the numbers that stand so in a line: the likeliest has the most of each.
 
-    How likely it is, how often it is said, minus its place in the line, its event, and the form of its number.
+    How likely it is, whether it never begins anew (rows of a table do), how often it is said, minus its place in the
+    line, its event, and the form of its number.
     """
     form = re.compile(number)
     for event, voice in _often(table, among):
-        for place, quality in _counting(table, files, event, voice, counted, form):
-            yield quality, int(table.heads[event]), -place, event, number
+        for place, quality, goes_on in _counting(table, files, event, voice, counted, form):
+            yield quality, goes_on, int(table.heads[event]), -place, event, number
 
 
 def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[int, int]]:
@@ -120,7 +121,7 @@ def _counting(
     voice: int,
     counted: Collection[int],
     form: re.Pattern[str],
-) -> Iterator[tuple[int, int]]:
+) -> Iterator[tuple[int, int, bool]]:
     """As ``_rising``, of the last lines of a speaker with this event; of more of them where ranks share a voice."""
     rows = table.rows_of([event])[event]
     mine = rows[table.voice[rows] == voice]
@@ -132,8 +133,11 @@ def _counting(
     yield from found
 
 
-def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Places of whole numbers that rise by the same step from line to line, and how likely each counts iterations."""
+def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
+    """Places of whole numbers that rise by the same step from line to line, and how likely each counts iterations.
+
+    And whether it never begins anew.
+    """
     lines = [list(form.finditer(text))[:MAX_NUMBERS] for text in texts]
     for place in range(min(map(len, lines), default=0)):
         matches = [line[place] for line in lines]
@@ -142,7 +146,7 @@ def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str
         quality = _quality(matches, step) if step else 0
         quality += 2 * (quality > 0 and _counts_the_same(numbers, counted))
         if quality > LIKELY or (quality == LIKELY and len(texts) >= MIN_TIMES):
-            yield place, quality
+            yield place, quality, not _falls(numbers)
 
 
 def _counts_the_same(numbers: Collection[int], counted: Collection[int]) -> bool:
@@ -160,8 +164,13 @@ def _step(numbers: Sequence[int]) -> int:
         return 0
     rises = rises[1:] if len(rises) > FEW_TIMES - 1 and numbers[0] <= 1 else rises  # 1, 10, 20: the first one always
     usual, count = Counter(rises.tolist()).most_common(1)[0]
-    fell = int((steps < -RANK_SKEW).sum())  # an epoch begins anew
-    return int(usual) if count >= REGULAR * len(rises) and fell * MIN_TIMES <= len(rises) else 0
+    few_falls = _falls(numbers) * MIN_TIMES <= len(rises)
+    return int(usual) if count >= REGULAR * len(rises) and few_falls else 0
+
+
+def _falls(numbers: Sequence[int]) -> int:
+    """How often numbers begin anew, as with an epoch."""
+    return int((np.diff(numbers) < -RANK_SKEW).sum())
 
 
 def _quality(matches: Sequence[re.Match[str]], step: int) -> int:
