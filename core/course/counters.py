@@ -194,8 +194,11 @@ def _quality(matches: Sequence[re.Match[str]], step: int) -> int:
 
 
 def _is_regular(matches: Sequence[re.Match[str]]) -> bool:
-    """Whether all steps are the same."""
-    return len(set(np.diff([int(match[0]) for match in matches]).tolist())) == 1
+    """Whether all steps are the same, but for repetitions by others who share the file, and the first one: 1, 10, 20."""
+    numbers = [int(match[0]) for match in matches]
+    steps = np.diff(numbers)
+    rises = steps[steps != 0][int(numbers[0] <= 1) :]
+    return len(set(rises.tolist())) == 1
 
 
 def _reader(place: int, number: str) -> re.Pattern[str]:

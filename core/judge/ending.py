@@ -214,7 +214,8 @@ def _slow(
 ) -> Slowdown | None:
     """The slowdown that lasted until the end: against the job's own past, else against good jobs.
 
-    Printed times of steps, where they tell the same, leave out pauses and are finer than a clock of whole seconds.
+    Printed times of steps, where they tell the same, leave out pauses and are finer than a clock of whole seconds. What
+    is printed now and then, and the clock, tell each the first iteration that may have been longer: the later one is.
     """
     own = (
         clocked_slowdown(course)
@@ -223,8 +224,9 @@ def _slow(
         or stalling_slowdown(course, pace, good)
     )
     printed = told_slowdown(parsed)
-    if printed is not None and any(slow is not None and printed.is_like(slow) for slow in (own, drift)):
-        return printed
+    same = next((slow for slow in (own, drift) if slow and printed and printed.is_like(slow)), None)
+    if printed is not None and same is not None:
+        return replace(printed, iteration=max(printed.iteration, same.iteration))
     return own or slower_than_good(course, pace, good, completed=parsed.job.status is Status.COMPLETED)
 
 
