@@ -143,8 +143,9 @@ def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str
         matches = [line[place] for line in lines]
         numbers = [int(match[0]) for match in matches]
         step = _step(numbers)
-        quality = _quality(matches, step) if step else 0
-        quality += 2 * (quality > 0 and _counts_the_same(numbers, counted))
+        same = _counts_the_same(numbers, counted)
+        quality = _quality(matches, steady=same or step == 1 or _is_regular(matches)) if step else 0
+        quality += 2 * (quality > 0 and same)
         if quality > LIKELY or (quality == LIKELY and len(texts) >= MIN_TIMES):
             yield place, quality, not _falls(numbers)
 
@@ -173,7 +174,7 @@ def _falls(numbers: Sequence[int]) -> int:
     return int((np.diff(numbers) < -RANK_SKEW).sum())
 
 
-def _quality(matches: Sequence[re.Match[str]], step: int) -> int:
+def _quality(matches: Sequence[re.Match[str]], *, steady: bool) -> int:
     """How much says that a number that rises counts iterations; 0 where a word says that it does not."""
     last = matches[-1]
     before, behind = last.string[: last.start()], last.string[last.end() :]
@@ -188,7 +189,7 @@ def _quality(matches: Sequence[re.Match[str]], step: int) -> int:
     return (
         2 * (total is not None and int(total[1]) >= max(int(match[0]) for match in matches))
         + 2 * (counted or (word is not None and _COUNTS.fullmatch(word[1]) is not None))
-        + (step == 1 or _is_regular(matches))
+        + steady
         + (_FRACTION.search(last.string) is not None)
     )
 

@@ -160,7 +160,8 @@ def slower_than_good(
     least = min(ratio, long) if len(course.steps) >= 2 * LONG else ratio
     if good is None or good.step <= 0 or pace.step < least * good.step:
         return None
-    return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
+    first, each = int(course.numbers[0]), int(np.median(np.diff(course.numbers)))
+    return Slowdown(max(min(1, first), first - each + 1), good.step, pace.step, than_good_jobs=True)
 
 
 def stalling_slowdown(course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:
