@@ -195,7 +195,7 @@ def _quality(matches: Sequence[re.Match[str]], *, steady: bool) -> int:
 
 
 def _is_regular(matches: Sequence[re.Match[str]]) -> bool:
-    """Whether all steps are the same, but for repetitions by others who share the file, and the first one: 1, 10, 20."""
+    """Whether all steps are the same, but for repetitions by others who share the file, and the first: 1, 10, 20."""
     numbers = [int(match[0]) for match in matches]
     steps = np.diff(numbers)
     rises = steps[steps != 0][int(numbers[0] <= 1) :]

@@ -209,9 +209,7 @@ def _fell_silent(course: Course, pace: Pace, until: int) -> bool:
     return quiet > patience(pace.progress, pace.progress, pace.longest, steps=END_STEPS)
 
 
-def _slow(
-    parsed: Parsed, course: Course, pace: Pace, good: Pace | None, drift: Slowdown | None
-) -> Slowdown | None:
+def _slow(parsed: Parsed, course: Course, pace: Pace, good: Pace | None, drift: Slowdown | None) -> Slowdown | None:
     """The slowdown that lasted until the end: against the job's own past, else against good jobs.
 
     Printed times of steps, where they tell the same, leave out pauses and are finer than a clock of whole seconds. What

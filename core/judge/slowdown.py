@@ -13,7 +13,7 @@ import numpy as np
 from core.course.level_shift import LONG, LONG_DRIFT, LONG_RATIO, MIN_RATIO, find_growth, find_shift, find_uneven_shift
 from core.course.pace import Course, Pace
 from core.course.stages import STAGES
-from core.course.timings import LAG, is_milliseconds, is_rate
+from core.course.timings import LAG, Values, is_milliseconds, is_rate
 from core.model import Stage
 from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
@@ -66,7 +66,7 @@ def told_slowdown(parsed: Parsed) -> Slowdown | None:
     return max(slowdowns, key=lambda slow: slow.after, default=None)
 
 
-def _sum_of_others(timings: Mapping[str, Mapping[int, Mapping[int, float]]]) -> dict[str, Mapping[int, Mapping[int, float]]]:
+def _sum_of_others(timings: Mapping[str, Values]) -> dict[str, Values]:
     """The time that is the sum of all others, in whatever words: that of the whole step; empty where none is."""
     usual = {
         name: float(np.median([value for of in values.values() for value in of.values()]))

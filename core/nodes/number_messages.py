@@ -17,12 +17,16 @@ _WORD = re.compile(r"(?P<value>=)?(?P<word>[^\W\d][\w.-]*)")  # a word behind "=
 
 
 def alike(parsed: Parsed, events: Sequence[int]) -> list[tuple[int, ...]]:
-    """Messages of the same words, but for states and names of machines, in the order of the first of each."""
+    """Messages with the same words and as many numbers, but for states and names of machines.
+
+    In the order of the first of each.
+    """
     names = _bare_names(parsed)
-    pools: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    pools: dict[tuple[int, tuple[str, ...]], list[int]] = defaultdict(list)
     for event in events:
         sample = parsed.table.templates[event].sample
-        pools[_words(sample, names, values=False) or (sample,)].append(event)
+        numbers = len(_NUMBERS.findall(sample))
+        pools[numbers, _words(sample, names, values=False) or (sample,)].append(event)
     return [tuple(pool) for pool in pools.values()]
 
 

@@ -139,9 +139,7 @@ def _with_longer_messages(told: Sequence[tuple[int, _Numbers]]) -> Sequence[tupl
 def _events(parsed: Parsed) -> list[tuple[int, ...]]:
     """Messages with numbers that are said often, and that complain of nothing; those that are alike together."""
     table = parsed.table
-    likely = [
-        event for event, template in enumerate(table.templates) if "<" in template.sample and not template.block
-    ]
+    likely = [event for event, template in enumerate(table.templates) if "<" in template.sample and not template.block]
     often = {events: int(table.heads[list(events)].sum()) for events in alike(parsed, likely)}
     enough = [
         events
