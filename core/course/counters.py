@@ -71,8 +71,12 @@ def find_counter(
         among: voices that are listened to; None for all.
         counted: iterations that others count.
     """
-    alone = _find(table, files, among, counted, _ALONE)
-    return alone if alone is not None or among is not None else _find(table, files, among, counted, _MARKED)
+    forms = (_ALONE, _MARKED) if among is None else (_ALONE,)
+    found = [entry for number in forms for entry in _find(table, files, among, counted, number)]
+    if not found:
+        return None
+    *_, place, event, number = max(found, key=lambda entry: entry[:-1])  # of the same in both forms the first
+    return CountingEvent(event, _reader(-place, number))
 
 
 def _find(
@@ -81,18 +85,16 @@ def _find(
     among: NDArray[np.intp] | None,
     counted: Collection[int],
     number: str,
-) -> CountingEvent | None:
-    """As ``find_counter``, among numbers that stand so in a line."""
+) -> Iterator[tuple[int, bool, int, int, int, str]]:
+    """What may count iterations among the numbers that stand so in a line: the likeliest has the most of each.
+
+    How likely it is, whether it never begins anew (rows of a table do), how often it is said, minus its place in the
+    line, its event, and the form of its number.
+    """
     form = re.compile(number)
-    found = [
-        (quality, int(table.heads[event]), -place, event)
-        for event, voice in _often(table, among)
-        for place, quality in _counting(table, files, event, voice, counted, form)
-    ]
-    if not found:
-        return None
-    _, _, place, event = max(found)
-    return CountingEvent(event, _reader(-place, number))
+    for event, voice in _often(table, among):
+        for place, quality, goes_on in _counting(table, files, event, voice, counted, form):
+            yield quality, goes_on, int(table.heads[event]), -place, event, number
 
 
 def _often(table: EventTable, among: NDArray[np.intp] | None) -> Iterator[tuple[int, int]]:
@@ -119,7 +121,7 @@ def _counting(
     voice: int,
     counted: Collection[int],
     form: re.Pattern[str],
-) -> Iterator[tuple[int, int]]:
+) -> Iterator[tuple[int, int, bool]]:
     """As ``_rising``, of the last lines of a speaker with this event; of more of them where ranks share a voice."""
     rows = table.rows_of([event])[event]
     mine = rows[table.voice[rows] == voice]
@@ -131,17 +133,27 @@ def _counting(
     yield from found
 
 
-def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Places of whole numbers that rise by the same step from line to line, and how likely each counts iterations."""
+def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
+    """Places of whole numbers that rise by the same step from line to line, and how likely each counts iterations.
+
+    And whether it never begins anew.
+    """
     lines = [list(form.finditer(text))[:MAX_NUMBERS] for text in texts]
     for place in range(min(map(len, lines), default=0)):
         matches = [line[place] for line in lines]
         numbers = [int(match[0]) for match in matches]
         step = _step(numbers)
-        quality = _quality(matches, step) if step else 0
-        quality += 2 * (quality > 0 and all(number in counted for number in numbers))
+        same = _counts_the_same(numbers, counted)
+        quality = _quality(matches, steady=same or step == 1 or _is_regular(matches)) if step else 0
+        quality += 2 * (quality > 0 and same)
         if quality > LIKELY or (quality == LIKELY and len(texts) >= MIN_TIMES):
-            yield place, quality
+            yield place, quality, not _falls(numbers)
+
+
+def _counts_the_same(numbers: Collection[int], counted: Collection[int]) -> bool:
+    """Whether all of some numbers are among those that others count, or hold those in finer steps."""
+    within = {number for number in counted if min(numbers) <= number <= max(numbers)}
+    return within.issuperset(numbers) or (len(within) > 1 and within.issubset(numbers))
 
 
 def _step(numbers: Sequence[int]) -> int:
@@ -153,11 +165,16 @@ def _step(numbers: Sequence[int]) -> int:
         return 0
     rises = rises[1:] if len(rises) > FEW_TIMES - 1 and numbers[0] <= 1 else rises  # 1, 10, 20: the first one always
     usual, count = Counter(rises.tolist()).most_common(1)[0]
-    fell = int((steps < -RANK_SKEW).sum())  # an epoch begins anew
-    return int(usual) if count >= REGULAR * len(rises) and fell * MIN_TIMES <= len(rises) else 0
+    few_falls = _falls(numbers) * MIN_TIMES <= len(rises)
+    return int(usual) if count >= REGULAR * len(rises) and few_falls else 0
 
 
-def _quality(matches: Sequence[re.Match[str]], step: int) -> int:
+def _falls(numbers: Sequence[int]) -> int:
+    """How often numbers begin anew, as with an epoch."""
+    return int((np.diff(numbers) < -RANK_SKEW).sum())
+
+
+def _quality(matches: Sequence[re.Match[str]], *, steady: bool) -> int:
     """How much says that a number that rises counts iterations; 0 where a word says that it does not."""
     last = matches[-1]
     before, behind = last.string[: last.start()], last.string[last.end() :]
@@ -172,14 +189,17 @@ def _quality(matches: Sequence[re.Match[str]], step: int) -> int:
     return (
         2 * (total is not None and int(total[1]) >= max(int(match[0]) for match in matches))
         + 2 * (counted or (word is not None and _COUNTS.fullmatch(word[1]) is not None))
-        + (step == 1 or _is_regular(matches))
+        + steady
         + (_FRACTION.search(last.string) is not None)
     )
 
 
 def _is_regular(matches: Sequence[re.Match[str]]) -> bool:
-    """Whether all steps are the same."""
-    return len(set(np.diff([int(match[0]) for match in matches]).tolist())) == 1
+    """Whether all steps are the same, but for repetitions by others who share the file, and the first: 1, 10, 20."""
+    numbers = [int(match[0]) for match in matches]
+    steps = np.diff(numbers)
+    rises = steps[steps != 0][int(numbers[0] <= 1) :]
+    return len(set(rises.tolist())) == 1
 
 
 def _reader(place: int, number: str) -> re.Pattern[str]:

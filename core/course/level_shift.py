@@ -23,6 +23,7 @@ BLOCKS = (4, 8, 12, 16, 24)  # steps a block: a shard or a prefetch buffer lasts
 LAST_BLOCKS = 2  # that are slow, of what lasts until the end
 MIN_GROWING, MOST_BLOCKS = 5, 24  # values of a series that grows; of four in order one in 24 is so by chance
 MIN_TAU = 0.8  # nine in ten pairs are in order: of five values at most one pair is not
+SETTLED = 4  # values, of which MOST are above where a new level begins: one pause is not
 REACH = 4.0  # octaves around the median that count: one long pause must not look like a level
 
 
@@ -75,7 +76,19 @@ def find_shift(
     between, most = min((before + after) / 2, BETWEEN * before), CLEAR_MOST if is_clear else MOST
     if min((values[:place] < between).mean(), (values[place:] > between).mean()) < most:
         return None
+    place = _settled(values > between, place)
     return Shift(place + 1 if coarse else place, before, after)  # each was averaged with the one behind it
+
+
+def _settled(above: NDArray[np.bool_], place: int) -> int:
+    """The first place from this one on from which the next values keep to the new level.
+
+    A single pause before it, for an evaluation or a checkpoint, is so long that the split was made there.
+    """
+    count = np.convolve(above, np.ones(SETTLED), "valid")
+    kept = np.flatnonzero(above[: len(count)] & (count >= MOST * SETTLED))
+    later = kept[kept >= place]
+    return int(later[0]) if len(later) and not above[place : int(later[0])].all() else place
 
 
 def find_uneven_shift(values: NDArray[np.float64], ratio: float = MIN_RATIO) -> tuple[Shift, int] | None:

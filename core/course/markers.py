@@ -198,9 +198,24 @@ def _read(table: EventTable, files: Mapping[str, LogFile], limit: int) -> Marker
     found = _read_events(table, files, limit, known)
     if not (found.weights > _LIGHT).any():
         found = found.only(found.weights > _LIGHT)
-    if len(found.rows) or (counter := find_counter(table, files)) is None:
+    if not len(found.rows) and (counter := find_counter(table, files)) is not None:
+        found = read_counter(table, files, limit, counter)
+    return _with_clock(table, files, limit, found) if len(found.rows) and not found.timed.any() else found
+
+
+def _with_clock(table: EventTable, files: Mapping[str, LogFile], limit: int, found: Markers) -> Markers:
+    """Markers without a clock, or those of another speaker who counts the same with one, in steps no longer.
+
+    The screen shows every twentieth step, and a file of metrics has each, with its time.
+    """
+    others = np.setdiff1d(np.arange(len(table.origins)), found.voices)
+    counted = np.unique(found.numbers)
+    counter = find_counter(table, files, others, frozenset(counted.tolist())) if len(others) else None
+    if counter is None:
         return found
-    return read_counter(table, files, limit, counter)
+    beside = read_counter(table, files, limit, counter)
+    same = _is_finer(beside.numbers, found.numbers) or np.array_equal(np.unique(beside.numbers), counted)
+    return beside if same and beside.timed.all() else found
 
 
 def read_counter(table: EventTable, files: Mapping[str, LogFile], limit: int, counter: CountingEvent) -> Markers:

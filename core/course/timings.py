@@ -30,10 +30,14 @@ LAG = "time behind the others"
 _MIN_COUNTED = 8  # numbers that all rise: of measured ones so many do in one of 40,320 orders
 STEP_OF_EACH = "time of a step, as one tells it of all"
 OF_ALL = -1  # stands for a rank where one tells of the whole job
-# A name and a number, as loggers join them: data_time=0.12, "fwd: 12.3", time 22.7s, elapsed (ms): 203.4
+# A name, in any common script, and a number, as loggers join them: data_time=0.12, "fwd: 12.3", time 22.7s,
+# elapsed (ms): 203.4
 _PAIR = re.compile(
-    r"([A-Za-z][A-Za-z_./-]*(?: [A-Za-z_./-]+){0,3}?)[\"']?(?: ?\((?P<of>\w+)\))?[\"']?\s*[:= ]\s*[\"']?"
-    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\d.]*[/:\d%])(?P<unit> ?m?s\b)?"
+    r"([A-Za-z\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+    r"[A-Za-z\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af_./-]*"
+    r"(?: [A-Za-z\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af_./-]+){0,3}?)"
+    r"[\"']?(?: ?\((?P<of>\w+)\))?[\"']?\s*[:= ]\s*[\"']?"
+    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\d.]*[/:\d%])(?! ?[KMGT](?:i?B)?\b)(?P<unit> ?m?s\b)?"
 )
 # A number and what it is of, as loggers write rates: 1312 ms/update, 1.3 s/it, 24.5 ex/s
 _OF_EACH = re.compile(r"(?<![\w.:=/])(\d+(?:\.\d+)?) ?(m?s(?:ec)?/[a-z]{2,12}|[a-z]{2,12}/s(?:ec)?)\b")
@@ -233,7 +237,7 @@ def _told(text: str) -> list[_Told]:
             continue
         if is_rate(name):
             told.append(_Told(name, *match.span("number"), rate=True))
-        elif unit or may_be_duration(name):
+        elif unit or (name.isascii() and may_be_duration(name)):  # what measures learning is known in English
             in_ms = "ms" in (unit_name, match["of"]) and not is_milliseconds(name)
             told.append(_Told(f"{name} ms" if in_ms else name, *match.span("number"), rate=False))
     return [*told, *_with_slashes(text)] if "/" in text else told

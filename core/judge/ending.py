@@ -46,7 +46,7 @@ LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many u
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
 )
-_NUMBERS = frozenset({"own part", "network"})  # those that measure what a part of a step takes
+NUMBERS = frozenset({"own part", "network"})  # those that measure what a part of a step takes
 _FROZEN = frozenset({"exit", "stubborn", "no answer"})  # channels of core.nodes that tell of a process that stood still
 
 
@@ -97,7 +97,7 @@ class Ending:
         """
         looked_at = dumped >= MIN_RANKS or not _FROZEN.isdisjoint(channels)
         hung = self.usual is not None and self.quiet > self.usual and looked_at
-        slow = self.slow if _NUMBERS.isdisjoint(channels) else self.slow or self.drift
+        slow = self.slow if NUMBERS.isdisjoint(channels) else self.slow or self.drift
         return replace(self, slow=slow, allowed=self.usual if hung else self.allowed)
 
     @property
@@ -158,7 +158,7 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate], spans: Sequence
         failed=failure,
         quiet=quiet,
         allowed=allowed,
-        slow=_slow(parsed, course, pace, good) if is_counted else None,
+        slow=_slow(parsed, course, pace, good, drift) if is_counted else None,
         drift=drift,
         stage=stage,
         pausing=training < quiet <= allowed and not vague,
@@ -209,15 +209,23 @@ def _fell_silent(course: Course, pace: Pace, until: int) -> bool:
     return quiet > patience(pace.progress, pace.progress, pace.longest, steps=END_STEPS)
 
 
-def _slow(parsed: Parsed, course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:
-    """The slowdown that lasted until the end: against the job's own past, else against good jobs."""
-    return (
+def _slow(parsed: Parsed, course: Course, pace: Pace, good: Pace | None, drift: Slowdown | None) -> Slowdown | None:
+    """The slowdown that lasted until the end: against the job's own past, else against good jobs.
+
+    Printed times of steps, where they tell the same, leave out pauses and are finer than a clock of whole seconds. What
+    is printed now and then, and the clock, tell each the first iteration that may have been longer: the later one is.
+    """
+    own = (
         clocked_slowdown(course)
         or uneven_slowdown(parsed, course)
         or growing_slowdown(course)
         or stalling_slowdown(course, pace, good)
-        or slower_than_good(course, pace, good, completed=parsed.job.status is Status.COMPLETED)
     )
+    printed = told_slowdown(parsed)
+    same = next((slow for slow in (own, drift) if slow and printed and printed.is_like(slow)), None)
+    if printed is not None and same is not None:
+        return replace(printed, iteration=max(printed.iteration, same.iteration))
+    return own or slower_than_good(course, pace, good, completed=parsed.job.status is Status.COMPLETED)
 
 
 def _drift(parsed: Parsed, course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:

@@ -13,7 +13,7 @@ import numpy as np
 from core.course.level_shift import LONG, LONG_DRIFT, LONG_RATIO, MIN_RATIO, find_growth, find_shift, find_uneven_shift
 from core.course.pace import Course, Pace
 from core.course.stages import STAGES
-from core.course.timings import LAG, is_milliseconds, is_rate
+from core.course.timings import LAG, Values, is_milliseconds, is_rate
 from core.model import Stage
 from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
@@ -23,6 +23,7 @@ from core.shares import MIN_RANKS, few_of
 # Steps of tenths of a second differ by a third on a busy machine.
 GOOD_RATIO, GOOD_SECONDS = 1.28, 0.5
 SHORTEST = 1 / 64  # of the longest value: a part that is shorter, or told as 0, may have any length below it
+MIN_PARTS = 3  # a step and two parts: of two numbers alike either may be part of the other
 SHARE = 0.25  # of the time that a job ran, that work must have cost more than at first (as in core.nodes.slow)
 MIN_STALLS = 3  # of two, one may be a checkpoint and one an evaluation that good jobs did not come to
 RECOVERED = 2  # times the longest stretch between two of them, without one at the end: they are over
@@ -46,11 +47,16 @@ class Slowdown:
     than_good_jobs: bool = False
     uneven: bool = False
 
+    def is_like(self, other: "Slowdown") -> bool:
+        """Whether both tell of the same two levels."""
+        pairs = ((self.before, other.before), (self.after, other.after))
+        return all(max(pair) <= LONG_DRIFT * min(pair) for pair in pairs)
+
 
 def told_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that lines tell of which have no clock: by the time of a step that they print, or of its parts."""
     totals = {name: values for name, values in sorted(parsed.timings.items()) if TOTAL.search(name)}
-    told = totals or {"": _parts(parsed.timings)}
+    told = totals or _sum_of_others(parsed.timings) or {"": _parts(parsed.timings)}
     slowdowns = []
     for name, values in told.items():
         slow = _shift_of(values, long=LONG_RATIO)
@@ -58,6 +64,20 @@ def told_slowdown(parsed: Parsed) -> Slowdown | None:
             scale = 1000 if is_milliseconds(name) else 1
             slowdowns.append(replace(slow, before=slow.before / scale, after=slow.after / scale))
     return max(slowdowns, key=lambda slow: slow.after, default=None)
+
+
+def _sum_of_others(timings: Mapping[str, Values]) -> dict[str, Values]:
+    """The time that is the sum of all others, in whatever words: that of the whole step; empty where none is."""
+    usual = {
+        name: float(np.median([value for of in values.values() for value in of.values()]))
+        / (1000 if is_milliseconds(name) else 1)
+        for name, values in sorted(timings.items())
+        if name != LAG and not is_rate(name) and any(values.values())
+    }
+    longest = max(usual, key=lambda name: usual[name], default="")
+    rest = sum(usual.values()) - usual.get(longest, 0.0)
+    is_whole = len(usual) >= MIN_PARTS and rest <= LONG_DRIFT * usual[longest] <= LONG_DRIFT**2 * rest
+    return {longest: timings[longest]} if is_whole else {}
 
 
 def _parts(timings: Mapping[str, Mapping[int, Mapping[int, float]]]) -> Mapping[int, Mapping[int, float]]:
@@ -140,7 +160,8 @@ def slower_than_good(
     least = min(ratio, long) if len(course.steps) >= 2 * LONG else ratio
     if good is None or good.step <= 0 or pace.step < least * good.step:
         return None
-    return Slowdown(int(course.numbers[0]), good.step, pace.step, than_good_jobs=True)
+    first, each = int(course.numbers[0]), int(np.median(np.diff(course.numbers)))
+    return Slowdown(max(min(1, first), first - each + 1), good.step, pace.step, than_good_jobs=True)
 
 
 def stalling_slowdown(course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:

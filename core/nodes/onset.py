@@ -25,10 +25,11 @@ _ENDS = frozenset({Kind.END_OF_JOB, Kind.TERMINATED, Kind.LAST_WORDS})
 def onset_signs(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -> list[Sign]:
     """A sign for the one node that first said something bad near the onset, which no other node said."""
     onset = onset_of_slowdown(parsed, ending)
-    if len(parsed.nodes) <= 1 or ending.slow is None:
+    if ending.slow is None:
         return []
     found = [candidate for candidate in candidates if _is_alone(parsed, candidate, onset)]
-    if len(parsed.nodes) < MIN_RANKS:  # of two each says what the other does not: only what makes machines slow tells
+    if len(parsed.nodes) < MIN_RANKS:  # of two each says what the other does not, of one all: only what makes machines
+        # slow tells
         found = [candidate for candidate in found if candidate.fact.kind == Kind.SLOW_MACHINE]
     if len({candidate.nodes for candidate in found}) != 1:
         return []  # of several that complain then, chance may have chosen each

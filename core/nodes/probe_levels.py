@@ -17,19 +17,19 @@ from core.events.row_text import read_rows
 from core.events.table import rows_by
 from core.facts import complains
 from core.job import Status
+from core.nodes.number_messages import alike, kinds
 from core.nodes.odd_values import ODD, TIMES, OddNumber, is_bare, odd_number, sign_of_odd
 from core.nodes.sign import Sign
 from core.nodes.table_heads import column_names
-from core.nodes.told_subjects import MIN_SIDE, numbers_of
+from core.nodes.told_subjects import GAUGE, MIN_SIDE, numbers_of
 from core.nodes.votes import of_each
 from core.parsed import Parsed
 from core.shares import few_of
 
 ENOUGH = 4  # machines: of three, two that happen to agree would make the third the odd one
-LAST = 8  # rows of a machine whose middle is its level at the end; of fewer than MIN_SIDE nobody knows it
+LAST = 8  # of each number of a machine, whose middle is its level at the end; of fewer than MIN_SIDE nobody knows it
 MAX_ROWS = 1 << 14  # rows that are read in all: eight of 128 machines for each of 16 messages
 MAX_EVENTS = 64  # messages that are looked at, those said most often first
-MIN_LETTERS = 4  # that messages begin with alike: a word, and what joins it to its number
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,12})?")
 
 
@@ -49,7 +49,9 @@ def probe_signs(parsed: Parsed) -> list[Sign]:
 
 
 def _column(parsed: Parsed, odd: OddNumber) -> str:
-    """What the head of a table calls the number of a row that is nothing but numbers; empty where it has none."""
+    """What the head of a table calls the number of a row that is nothing but numbers, or an exporter its gauge."""
+    if (gauge := GAUGE.match(odd.text)) is not None:
+        return gauge["name"]
     words = odd.text.split()
     if not all(map(_NUMBER.fullmatch, words)):
         return ""
@@ -69,18 +71,15 @@ def _odd_levels(parsed: Parsed) -> Iterator[OddNumber]:
 
 
 def _probe_messages(parsed: Parsed) -> list[tuple[int, ...]]:
-    """Messages with numbers beside the progress that most nodes say often, and that complain of nothing.
-
-    Those that begin alike are one: ``load1=18.0 top=python``, and ``load1=397.6 top=backup`` when another program runs.
-    """
+    """Messages with numbers beside the progress that most nodes say often, and that complain of nothing."""
     table = parsed.table
     marks = set(np.unique(table.event[parsed.iterations.marks]).tolist())
-    alike: dict[str, list[int]] = defaultdict(list)
-    for event, template in enumerate(table.templates):
-        if event not in marks and not template.block and "<NUM>" in template.sample and not complains(template.sample):
-            begins = template.sample.partition("<NUM>")[0]
-            alike[begins if len(begins) >= MIN_LETTERS else template.sample].append(event)
-    heads = {tuple(events): int(table.heads[events].sum()) for events in alike.values()}
+    likely = [
+        event
+        for event, template in enumerate(table.templates)
+        if event not in marks and not template.block and "<NUM>" in template.sample and not complains(template.sample)
+    ]
+    heads = {events: int(table.heads[list(events)].sum()) for events in alike(parsed, likely)}
     found = [events for events, count in heads.items() if count >= MIN_SIDE * ENOUGH]
     return sorted(found, key=lambda events: (-heads[events], events))[:MAX_EVENTS]
 
@@ -100,19 +99,22 @@ def _last_of_machines(parsed: Parsed, events: tuple[int, ...]) -> NDArray[np.int
     counts = [len(own) for own in of_node]
     if len(counts) < len(parsed.nodes) - few_of(len(parsed.nodes)) or min(counts) < MIN_SIDE:
         return np.zeros(0, np.intp)
-    return np.asarray(np.sort(np.concatenate([own[-LAST:] for own in of_node])), np.intp)
+    last = sorted(read_rows(parsed.files, table, of_node[0][-LAST:]).items())
+    each = LAST * len(kinds(parsed, last))  # a gauge a line: as many of each
+    return np.asarray(np.sort(np.concatenate([own[-each:] for own in of_node])), np.intp)
 
 
 def _of_message(parsed: Parsed, rows: NDArray[np.intp]) -> Iterator[OddNumber]:
     """The numbers of these lines whose middle is odd on one machine."""
     table = parsed.table
     values: dict[tuple[int, int, str], dict[str, list[tuple[float, int, str]]]] = defaultdict(lambda: defaultdict(list))
-    for row, text in read_rows(parsed.files, table, rows).items():
+    for row, text in sorted(read_rows(parsed.files, table, rows).items()):
         node, numbers = table.nodes[table.node[row]], numbers_of(text)
         for place, number in enumerate(numbers):
             if not of_each(number.name):
                 values[len(numbers), place, number.name][node].append((number.value, row, text))
     for _, of_nodes in sorted(values.items()):
-        middle = {node: [sorted(own)[len(own) // 2]] for node, own in of_nodes.items() if len(own) >= MIN_SIDE}
+        ends = {node: sorted(own[-LAST:]) for node, own in of_nodes.items() if len(own) >= MIN_SIDE}
+        middle = {node: [own[len(own) // 2]] for node, own in ends.items()}
         if (odd := odd_number(middle, len(parsed.nodes), TIMES)) is not None:
             yield odd

@@ -6,7 +6,7 @@ column for each rank: what a number is of tells its speaker, an identifier in th
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from core.events.messages import unlabelled
 from core.events.row_text import each_row, read_rows
 from core.events.table import rows_by
 from core.facts import complains
+from core.nodes.number_messages import Lines, alike, kinds
 from core.nodes.told_subjects import MIN_SIDE, Subject, Subjects
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS
@@ -24,6 +25,8 @@ MAX_EVENTS = 16  # messages that are looked at, those said most often first
 MAX_ROWS = 2_048  # of a message, of all its speakers, evenly spread over the run of each: a thirtieth of a second
 MAX_SELDOM = MIN_SIDE  # times that each of them tells it; what is told more often is a series
 SEVERAL = 2  # numbers of a message: how long each worked, and how long it waited
+MAX_KINDS = 16  # of lines that are alike: as many as there are messages that are looked at
+PAIR = 2  # kinds of lines that most tell: then they are tables of their own
 MAX_LISTS = 8  # that follow each other
 FLOOR_OF_TOP, FLOOR_OF_USUAL = 1 / 256, 1 / 16  # of the largest and the usual value: what is below is told as nearly 0
 
@@ -53,8 +56,8 @@ def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int,
     Args:
         home: node of each rank.
     """
-    of_events = {event: _numbers_of(parsed, event, home) for event in _events(parsed)}
-    for event, found in _with_longer_messages(of_events).items():
+    found_of = [(events[0], found) for events in _events(parsed) for found in _numbers_of(parsed, events, home)]
+    for event, found in _with_longer_messages(found_of):
         for (_, name), of_subject in sorted(found.items()):
             whole = {subject: of for subject, of in sorted(of_subject.items()) if len(of) >= MIN_SIDE}
             if len(whole) >= max(MIN_RANKS, len(of_subject) * MAJORITY) and _is_measured(whole.values()):
@@ -69,21 +72,45 @@ def told_seldom(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, 
     """
     everyone = len(set(home.values()) or parsed.nodes)
     for event in _seldom(parsed, everyone):
-        for (_, name), of_subject in sorted(_numbers_of(parsed, event, home).items()):
+        rows = _chosen(parsed, [event])
+        lines = list(each_row(parsed.files, parsed.table, rows))
+        for (_, name), of_subject in sorted(_read(parsed, [event], home, lines, rows).items()):
             nodes = {subject.node for subject in of_subject}
             is_told = name and max(value for of in of_subject.values() for _, value in of) > 0
             if is_told and len(of_subject) >= MIN_RANKS and len(nodes) > everyone * MAJORITY:
                 yield event, name, _told(parsed, dict(sorted(of_subject.items())))
 
 
-def _numbers_of(parsed: Parsed, event: int, home: Mapping[int, str]) -> _Numbers:
-    """The numbers of one message, by their place and name, and by what they are of."""
-    table, rows = parsed.table, _chosen(parsed, event)
+def _numbers_of(parsed: Parsed, events: Sequence[int], home: Mapping[int, str]) -> list[_Numbers]:
+    """The numbers of messages that are alike: of each kind of line that most nodes tell, or of all together."""
+    rows = _chosen(parsed, events)
+    lines = list(each_row(parsed.files, parsed.table, rows))
+    apart = kinds(parsed, lines)
+    if PAIR <= len(apart) <= MAX_KINDS:
+        found = [_read(parsed, events, home, kind, rows) for kind in apart]
+        of_most = [numbers for numbers in found if len(_nodes(numbers)) > len(parsed.nodes) * MAJORITY]
+        if len(of_most) >= PAIR:
+            return of_most
+    return [_read(parsed, events, home, lines, rows)]
+
+
+def _nodes(numbers: _Numbers) -> set[str]:
+    """Nodes of which numbers tell often."""
+    return {subject.node for of in numbers.values() for subject, told in of.items() if len(told) >= MIN_SIDE}
+
+
+def _read(
+    parsed: Parsed, events: Sequence[int], home: Mapping[int, str], lines: Lines, rows: NDArray[np.intp]
+) -> _Numbers:
+    """The numbers of lines, by their place and name, and by what they are of.
+
+    Args:
+        rows: of all lines of these messages that are read.
+    """
     found: _Numbers = defaultdict(lambda: defaultdict(list))
-    texts = list(each_row(parsed.files, table, rows))
-    subjects = Subjects(table, texts, home, parsed.nodes)
-    heads = _heads(parsed, event, rows, len(subjects.listed)) if subjects.lists_ranks else {}
-    for row, text in texts:
+    subjects = Subjects(parsed.table, lines, home, parsed.nodes)
+    heads = _heads(parsed, events, rows, len(subjects.listed)) if subjects.lists_ranks else {}
+    for row, text in lines:
         draws = _BAR.search(text) is not None
         for subject, number in subjects.read(row, text):
             if draws and not number.name:
@@ -93,34 +120,33 @@ def _numbers_of(parsed: Parsed, event: int, home: Mapping[int, str]) -> _Numbers
     return found
 
 
-def _with_longer_messages(of_events: Mapping[int, _Numbers]) -> Mapping[int, _Numbers]:
+def _with_longer_messages(told: Sequence[tuple[int, _Numbers]]) -> Sequence[tuple[int, _Numbers]]:
     """The same, with each the numbers of a longer message that others say: the first rank tells its loss too.
 
     A longer message has all its names, and more.
     """
-    names = {event: {name for _, name in found if name} for event, found in of_events.items()}
-    subjects = {event: {of for found in of.values() for of in found} for event, of in of_events.items()}
-    for event, found in of_events.items():
-        for other, more in of_events.items():
-            if not names[event] or not names[event] < names[other] or subjects[event] & subjects[other]:
+    names = [{name for _, name in found if name} for _, found in told]
+    subjects = [{of for found in numbers.values() for of in found} for _, numbers in told]
+    for place, (_, found) in enumerate(told):
+        for other, (_, more) in enumerate(told):
+            if not names[place] or not names[place] < names[other] or subjects[place] & subjects[other]:
                 continue
             for key in found.keys() & more.keys():
                 found[key].update(more[key])
-    return of_events
+    return told
 
 
-def _events(parsed: Parsed) -> list[int]:
-    """Messages with numbers that are said often, and that complain of nothing."""
+def _events(parsed: Parsed) -> list[tuple[int, ...]]:
+    """Messages with numbers that are said often, and that complain of nothing; those that are alike together."""
     table = parsed.table
-    found = [
-        event
-        for event, template in enumerate(table.templates)
-        if table.heads[event] >= 2 * MIN_SIDE
-        and not template.block
-        and "<" in template.sample
-        and not complains(template.sample)
+    likely = [event for event, template in enumerate(table.templates) if "<" in template.sample and not template.block]
+    often = {events: int(table.heads[list(events)].sum()) for events in alike(parsed, likely)}
+    enough = [
+        events
+        for events, heads in often.items()
+        if heads >= 2 * MIN_SIDE and not any(complains(table.templates[event].sample) for event in events)
     ]
-    return sorted(found, key=lambda event: (-int(table.heads[event]), event))[:MAX_EVENTS]
+    return sorted(enough, key=lambda events: (-often[events], events))[:MAX_EVENTS]
 
 
 def _seldom(parsed: Parsed, nodes: int) -> list[int]:
@@ -138,22 +164,25 @@ def _seldom(parsed: Parsed, nodes: int) -> list[int]:
     return sorted(found, key=lambda event: (-last[event], event))[:MAX_EVENTS]
 
 
-def _chosen(parsed: Parsed, event: int) -> NDArray[np.intp]:
-    """Rows of an event, sorted: of each speaker as many, evenly spread."""
+def _chosen(parsed: Parsed, events: Sequence[int]) -> NDArray[np.intp]:
+    """Rows of some events, sorted: of each speaker as many, evenly spread."""
     table = parsed.table
-    own = [of for _, of in rows_by(table.voice, table.rows_of([event])[event])]
+    own = [of for _, of in rows_by(table.voice, _rows_of(parsed, events))]
     each = max(2 * MIN_SIDE, MAX_ROWS // max(1, len(own)))
     parts = [of[np.unique(np.linspace(0, len(of) - 1, each).astype(np.intp))] for of in own[: MAX_ROWS // MIN_SIDE]]
     return np.sort(np.concatenate([np.zeros(0, np.intp), *parts]))
 
 
-def _heads(parsed: Parsed, event: int, rows: NDArray[np.intp], ranks: int) -> dict[int, str]:
+def _rows_of(parsed: Parsed, events: Sequence[int]) -> NDArray[np.intp]:
+    return np.sort(np.concatenate(list(parsed.table.rows_of(events).values())))
+
+
+def _heads(parsed: Parsed, events: Sequence[int], rows: NDArray[np.intp], ranks: int) -> dict[int, str]:
     """What stands above the list that each row belongs to: ``forward-compute:``, of a list of several.
 
     Of lists that follow each other, of so many ranks each, all headings may stand above the first, in their order.
     """
-    table = parsed.table
-    every = table.rows_of([event])[event]
+    every = _rows_of(parsed, events)
     starts = every[np.append([True], np.diff(every) > 1)]
     lengths = np.diff(np.append(np.searchsorted(every, starts), len(every)))
     lists = np.minimum(np.maximum(lengths // max(1, ranks), 1), MAX_LISTS)

@@ -18,7 +18,15 @@ from core.shares import MIN_RANKS
 MIN_SIDE = 4  # values on either side of a change: four before something changes, as in core.nodes.rank_values
 UNEVEN = 2.0  # times as often as the rarest: numbers that count subjects come equally often, but for the ends of a log
 NAMED_RANK = re.compile(r"\b(?:global[_ ]?)?rank['\"]?\s{0,8}[=:#]?\s{0,8}(?P<number>\d{1,6})\b", re.IGNORECASE)
-_DEVICE = re.compile(r"(?<![/\w])(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?(?P<number>\d{1,3})\b", re.IGNORECASE)
+_DEVICE = re.compile(
+    r"(?<![/\w])(?:[gnh]pu|device|card|dev)['\"]?\s?[=:#_]?\s?['\"]?(?P<number>\d{1,3})\b", re.IGNORECASE
+)
+# Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats): what stands in braces tells of what the
+# one number behind them is.
+GAUGE = re.compile(
+    r"^\s{0,8}(?P<name>[A-Za-z_:][\w:]{0,128})\{[^}]{0,1024}\}"
+    r"\s{1,8}(?P<value>\d{1,18}(?:\.\d{1,18})?(?:[eE][-+]?\d{1,3})?)\b"
+)
 # Where a process is in a mesh: at=[2, 0, 1], at=["2", "0", "1"], (0,3)
 _COORDINATES = re.compile(r"[\[(] ?[\"']?(\d{1,3})[\"']?(?:, ?[\"']?(\d{1,3})[\"']?){1,3} ?[\])]")
 _COUNTED = re.compile(r"[A-Za-z_]{1,8}(\d{1,6})")  # the column of a rank: p07
@@ -53,6 +61,8 @@ def numbers_of(text: str, *, names_rank: bool = True) -> list[Number]:
 
     No clock is one, nor the number of a rank that the line names.
     """
+    if (gauge := GAUGE.match(text)) is not None:
+        return [Number(0, gauge["name"], float(gauge["value"]))]
     plain = CLOCK.sub(" ", text)
     text = _COORDINATES.sub(" ", NAMED_RANK.sub(" ", plain, count=1) if names_rank else plain)
     found, name, times = list[Number](), "", Counter[str]()

@@ -6,6 +6,7 @@ import pytest
 
 from core.course.counters import MAX_READ
 from core.course.timings import LAG
+from core.logs.wraps import json_lines
 from tests.support.jobs import at, job, lines, parse
 
 ROUNDS = 12
@@ -156,3 +157,45 @@ def test_frames_of_native_stacks_are_not_counted() -> None:
     said = {f"node-{n}.log": lines(at(1, f"rank {n} of 3"), "Stack trace:", *frames) for n in range(3)}
 
     assert parse(job(said)).iterations.last is None
+
+
+def test_rows_of_a_table_that_begin_anew_count_no_iterations() -> None:
+    """Of two numbers that rise the one that never falls counts: a table has a row for each rank, again and again."""
+    said = []
+    for n in range(ROUNDS):
+        said.append(f" cycle {n}  res 0.51  wall 0.613")
+        said += [f"   {rank}  0.36{rank}  0.15{rank}" for rank in range(8)]
+    assert parse(job({"out.log": lines(*said)})).iterations.last == ROUNDS - 1
+
+
+def test_the_finer_of_two_counts_is_taken_whatever_stands_before_its_number() -> None:
+    """A probe tells of every fourth batch, and each rank of its own."""
+    probe = [f"b~{4 * n} rx_errors 0 load1 48.{n}" for n in range(1, ROUNDS + 1)]
+    ranks = [f"r0 e0 b{n} loss=2.85 compute=0.34" for n in range(1, 4 * ROUNDS + 1)]
+    found = parse(job({"probe.log": lines(*probe), "rank_0.log": lines(*ranks)})).iterations
+    assert len(set(found.numbers.tolist())) == 4 * ROUNDS
+
+
+def test_several_that_share_a_file_count_alike_from_one_on() -> None:
+    """Each says 1, 4, 8, 12, one below the other."""
+    said = [at(n, f"s={max(1, 4 * n)} L=4.91 c=1.3{who}") for n in range(ROUNDS) for who in range(2)]
+    assert parse(job({"out.log": lines(*said)})).iterations.last == 4 * (ROUNDS - 1)
+
+
+def test_metrics_with_a_clock_tell_when_the_screen_has_none() -> None:
+    """The screen shows every fifth step, and a file of metrics has each with its time."""
+    screen = [f"   {n}/4000  loss 2.75  378.3 utt/s" for n in range(5, 5 * ROUNDS + 1, 5)]
+    metrics = [at(n, f"gs={n} fwd_ms=413.6 loss=3.24") for n in range(1, 5 * ROUNDS + 1)]
+    found = parse(job({"console.txt": lines(*screen), "metrics.txt": lines(*metrics)})).iterations
+    assert len(found.course) == 5 * ROUNDS
+
+
+def test_a_row_of_metrics_of_a_rank_is_a_record() -> None:
+    """It has a time and a rank, and no message."""
+    row = b'{"ts": 1789746675.012, "rank": 5, "gs": 131, "fwd_bwd_ms": 904.4, "loss": 1.441}'
+    assert json_lines.fit([row] * 3) is not None
+    found = json_lines.peel(row)
+    assert found is not None
+    assert found.rank == 5
+    assert found.text == b"fwd_bwd_ms=904.4 gs=131 loss=1.441"
+    assert json_lines.fit([b'{"step": 3, "loss": 1.441}'] * 3) is None

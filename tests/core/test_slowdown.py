@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.course.level_shift import find_growth
+from core.course.level_shift import find_growth, find_shift
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Scope
@@ -273,3 +273,38 @@ def test_what_one_prints_for_all_tells_a_slowdown_without_a_clock() -> None:
     assert "The job was slow from iteration 21 on" in found.headline
     assert "A step took 9.0 s from iteration 21 on, until the end, and 5.0 s before." in found.iterations[0].because
     assert "slow" not in diagnose(printing(5.0), []).headline
+
+
+def test_a_pause_before_a_slowdown_is_not_its_beginning() -> None:
+    """An evaluation takes long just before the steps do."""
+    values = np.array([1.25] * 30 + [7.5] + [1.25] * 4 + [3.0] * 34)
+    found = find_shift(values)
+    assert found is not None
+    assert found.place == 35
+
+
+def parted(seconds: float) -> list[str]:
+    """Steps of so many seconds by a clock of whole seconds, whose parts and sum are printed in words of their own."""
+    clock, said = 0.0, []
+    for n in range(1, 61):
+        step = 2.6 if n <= 30 else seconds
+        clock += step
+        clocked = f"[2026-11-21 04:{int(clock) // 60:02d}:{int(clock) % 60:02d}]"
+        times = f"\u8017\u65f6={step:.3f}s \u8ba1\u7b97=1.800s \u901a\u4fe1={step - 1.8:.3f}s"
+        said.append(f"{clocked} \u7b2c{n}\u6b65 \u635f\u5931=4.36 {times}")
+    return said
+
+
+@pytest.mark.parametrize(("seconds", "slow"), [(4.0, True), (2.7, False)])
+def test_the_printed_time_that_is_the_sum_of_all_others_is_that_of_a_step(seconds: float, *, slow: bool) -> None:
+    """In whatever language: a clock of whole seconds alone does not tell of half as long again."""
+    found = diagnose(four_nodes({}, usual=parted(seconds)), ())
+    assert ("slow from iteration" in found.headline) is slow
+
+
+def test_a_machine_by_itself_that_says_that_it_is_too_hot_is_named() -> None:
+    """Nobody is there to compare it with; the kernel tells it, and the steps took longer."""
+    hot = "[151136.421861] CPU18: Package temperature is above threshold, cpu clock is throttled (total events = 244)"
+    said = [f"iter {n}: loss 3.58, time {403 if n < 30 else 1403}.43ms" for n in range(60)]
+    found = diagnose(job({"ws-7/dmesg.txt": lines(hot), "ws-7/screenlog.0": lines(*said)}, nodes=("ws-7",)), ())
+    assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["ws-7"])

@@ -26,9 +26,14 @@ _TELLING = frozenset((Meaning.LEVEL, Meaning.TIME, Meaning.NODE, Meaning.UNIT, M
 
 
 def is_record(record: Mapping[str, Any]) -> bool:
-    """Whether an object is a logger's: it has a message, and a time, a level or somebody who said it."""
+    """Whether an object is a logger's: it has a message, and a time, a level or somebody who said it.
+
+    Or a row of metrics: numbers of a rank at some time.
+    """
     found = _Fields(_flat(_of_loguru(record)))
-    return bool(found.first(Meaning.MESSAGE)) and any(found.first(meaning) is not None for meaning in _TELLING)
+    if not found.first(Meaning.MESSAGE):
+        return all(found.first(meaning) is not None for meaning in (Meaning.TIME, Meaning.RANK))
+    return any(found.first(meaning) is not None for meaning in _TELLING)
 
 
 def read_record(record: Mapping[str, Any]) -> Peeled:
