@@ -104,3 +104,18 @@ def test_who_waits_for_ranks_of_its_own_is_the_one() -> None:
     waits = [f"(W pid=72, ip=10.0.4.11) waiting for engine of ranks 2,3 ({9 * k}s)" for k in range(1, 5)]
 
     assert named(job({"driver.log": lines(*roll, *done, *waits)}, status=Status.CANCELLED)) == ["10.0.4.11"]
+
+
+def test_a_node_may_have_several_numbers_of_a_word() -> None:
+    """Engines of two devices are called after the first of each, and a driver waits for one."""
+    files: dict[str, str | bytes] = {
+        f"tr-{n}.log": lines(*(at(k, f"engine {4 * n + e} did part {k}") for k in range(1, 6) for e in (0, 2)))
+        for n in range(3)
+    }
+
+    aliases = find_aliases(parse(job(files, nodes=NODES[1:])))
+
+    assert {number: node for (word, number), node in aliases.items() if word == "engine"} == {
+        4 * n + e: f"tr-{n}" for n in range(3) for e in (0, 2)
+    }
+    assert not any(word == "part" for word, _ in aliases), "all nodes count those"
