@@ -124,13 +124,13 @@ def find_signs(
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
         *_by_any_numbers(parsed, candidates, ending, home),
-        *(
-            last_list_signs(parsed, ending, home, names)
-            or pair_signs(parsed)
-            or odd_value_signs(parsed)
-            or probe_signs(parsed)
-        ),
+        *(last_list_signs(parsed, ending, home, names) or _by_lists_of_numbers(parsed)),
     )
+
+
+def _by_lists_of_numbers(parsed: Parsed) -> list[Sign]:
+    """Signs by what machines measure of themselves or of each other, once or a few times."""
+    return pair_signs(parsed) or odd_value_signs(parsed) or probe_signs(parsed)
 
 
 def _by_any_numbers(
