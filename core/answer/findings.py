@@ -150,8 +150,9 @@ def is_troubled(findings: Findings) -> bool:
 
 
 def broke(findings: Findings) -> bool:
-    """Whether anything but a stop from outside left a direct trace."""
-    return any(not is_stop(root) for root in findings.roots)
+    """Whether anything but a stop from outside left a direct trace; to be killed at the end of a wait is none."""
+    waited = bool(findings.ending.repeats)
+    return any(not (is_stop(root) or (waited and root.fact.kind == Kind.KILLED)) for root in findings.roots)
 
 
 def is_stop(candidate: Candidate) -> bool:

@@ -38,7 +38,8 @@ _IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
 def of_nodes(findings: Findings) -> Verdict | None:
     """Few nodes to which the most telling evidence points, or which held up a job that hung or was slow."""
     roots = findings.roots
-    gave_up = _gave_up(findings) or _never_came(findings)
+    ended = bool(findings.ending.repeats) and held_up(findings)  # how those who waited were ended broke nothing
+    gave_up = ended or _gave_up(findings) or _never_came(findings)
     lenient = gave_up or held_up(findings) or may_have_hung(findings) or _left_open(findings) or _met_in_vain(findings)
     level = HELD_UP if lenient else SUPPORTED
     accused = _accused(() if gave_up else roots, findings.suspicions, findings.nodes, level)

@@ -9,13 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from core.dumps.job_dumps import read_dumps
 from core.dumps.outliers import Outlier, outliers
 from core.dumps.stacks import Process, read_text
 from core.events.messages import message_rows, unlabelled
 from core.events.row_text import read_rows
+from core.events.table import EventTable, rows_by
 from core.facts import Blame, Fact
 from core.failure_kinds import Kind
+from core.job import LogFile
 from core.judge.candidates import Candidate
 from core.model import Role
 from core.parsed import Parsed
@@ -24,6 +28,7 @@ DUMP = "Stack dump of all threads"  # text of such a block (core.logs.blocks.dum
 MAX_DUMPS = 4096  # one a rank of the largest jobs
 MAX_TRACES = 1  # a reader looks at one stack; the others are in the merged tree
 MAX_ROWS = 400  # rows of a dump that are read
+LOGS = "logs/"  # in which the logs of a job lie
 LEAD = 4  # rows above "Python v3.10.14 (...)", in which a dump by py-spy tells whose it is
 _PY_SPY = re.compile(r"Python v(?:\d|<NUM>)\S* \(")  # benfred/py-spy, src/dump.rs (0.4)
 _APART = Fact(
@@ -68,15 +73,14 @@ def find_printed(parsed: Parsed, home: Callable[[int], str]) -> Printed:
     if not processes:
         of_rank = _taken(parsed, home)
         heads |= {rank: row for rank, (row, _) in of_rank.items()}
-        processes = tuple(process for _, (_, process) in sorted(of_rank.items()))
+        processes = tuple(process for _, (_, process) in sorted(of_rank.items())) or _of_files(parsed)
     return Printed(processes, heads, outliers(processes))
 
 
 def _taken(parsed: Parsed, home: Callable[[int], str]) -> dict[int, tuple[int, Process]]:
     """The last stack that py-spy took of each rank into a log, and its row; a line or its command names the rank."""
     table = parsed.table
-    events = [event for event, template in enumerate(table.templates) if _PY_SPY.match(template.sample)]
-    rows = table.all_rows_of(events)[:MAX_DUMPS]
+    rows = _py_spy_rows(table)
     found: dict[int, tuple[int, Process]] = {}
     for file in np.unique(table.file[rows]).tolist():
         own, whole = rows[table.file[rows] == file], table.rows_of_file(file)
@@ -89,6 +93,23 @@ def _taken(parsed: Parsed, home: Callable[[int], str]) -> dict[int, tuple[int, P
                 threads = tuple(replace(thread, at=0) for thread in process.threads)
                 found[process.rank] = row, replace(process, node=home(process.rank), threads=threads)
     return found
+
+
+def _py_spy_rows(table: EventTable) -> NDArray[np.intp]:
+    """The second line of each stack that py-spy took."""
+    events = [event for event, template in enumerate(table.templates) if _PY_SPY.match(template.sample)]
+    return table.all_rows_of(events)[:MAX_DUMPS]
+
+
+def _of_files(parsed: Parsed) -> tuple[Process, ...]:
+    """The processes of files among the logs that hold nothing but what py-spy printed of one."""
+    table = parsed.table
+    files, found = list[LogFile](), _py_spy_rows(table)
+    for file, places in rows_by(table.file[found], np.arange(len(found))):
+        whole = table.rows_of_file(file)
+        if len(whole) <= MAX_ROWS and found[places[0]] - whole.start <= LEAD:
+            files.append(parsed.files[table.files[file]])
+    return read_dumps(files, parsed.job.manifest, folder=LOGS).processes
 
 
 def _process(parsed: Parsed, speaker: int | str, head: int, home: Callable[[int], str]) -> Process | None:

@@ -15,6 +15,7 @@ from core.course.pace import SECOND, Course, Pace
 from core.course.patience import END_STEPS, patience, patience_in_pause
 from core.course.stages import STAGES
 from core.events.table import EventTable, rows_by
+from core.failure_kinds import Kind
 from core.job import Status
 from core.judge.bar_clock import ending_by_bar
 from core.judge.candidates import Candidate
@@ -126,7 +127,8 @@ class Ending:
 def find_ending(parsed: Parsed, candidates: Sequence[Candidate], spans: Sequence[Span] = ()) -> Ending:
     """How the progress of a job ended, until it was told to stop, something failed, or its logs end."""
     orders = [candidate for candidate in candidates if is_order(parsed.table, candidate)]
-    order, failure = _first(parsed, orders), _first(parsed, _failures(parsed, candidates))
+    failures = _failures(parsed, candidates)
+    order, failure = _first(parsed, orders), _first(parsed, failures)
     undated = order is not None and not any(parsed.table.timed[candidate.rows].any() for candidate in orders)
     if order is not None and undated:
         order = max(order, _over(parsed) or order)
@@ -136,7 +138,8 @@ def find_ending(parsed: Parsed, candidates: Sequence[Candidate], spans: Sequence
     pace, good = course.pace(), parsed.usual.pace if parsed.usual else None
     if pace is None or until is None or (parsed.iterations.last is None and not _fell_silent(course, pace, until)):
         known = Ending(stopped=stopped, ordered=order is not None, failed=failure)
-        return _without_pace(parsed, spans, until, known)
+        broke = any(candidate.fact.kind != Kind.KILLED for candidate in failures)  # who kills it may end a hang
+        return _without_pace(parsed, spans, until, known, broke=broke)
     progressed = int(course.times[-1])
     late = LATE_END if order is None and failure is None and _ends_by_manifest(parsed) else 0.0
     quiet = max(0.0, (until - progressed) / SECOND - late)
@@ -182,6 +185,8 @@ def _without_pace(
     spans: Sequence[Span],
     until: int | None,
     known: Ending,
+    *,
+    broke: bool,
 ) -> Ending:
     """The ending of a job without a pace by clocks: by times that it prints, by its bar, by work that was begun."""
     failure = known.failed
@@ -191,15 +196,19 @@ def _without_pace(
     bar = ending_by_bar(parsed) if allowed is None and failure is None else None
     if bar is not None:
         quiet, allowed = bar.quiet, bar.allowed
+    is_done = parsed.job.status is Status.COMPLETED or broke
+    repeats = "" if is_done else find_repeats(parsed, counting=failure is not None)
     return replace(
         known,
+        # no clock tells of what it repeats when it was
+        stopped=None if repeats and not known.ordered else known.stopped,
         quiet=quiet,
         allowed=allowed,
         slow=slow,
         drift=slow or part,
         vague=False if bar is None else bar.vague,
         usual=None if bar is None else bar.usual,
-        repeats="" if parsed.job.status is Status.COMPLETED or failure is not None else find_repeats(parsed),
+        repeats=repeats,
     )
 
 

@@ -1,11 +1,12 @@
 """What nodes call themselves: a word and a number, ``worker 2``, ``shard 0``, ``Knoten 3``, which no two of them share.
 
-A server that waits says for whom by such a name, and it need not be the rank: workers may be counted without it.
+A server that waits says for whom by such a name, and it need not be the rank: workers may be counted without it. A node
+may have several of them: ``engine 16``, ``engine 18``.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,8 +28,19 @@ Alias = tuple[str, int]
 def find_aliases(parsed: Parsed) -> dict[Alias, str]:
     """The node of each word and number, in lower case, by which nodes call themselves in their first lines.
 
-    Of a word each node has one number, the first that stands behind it; together they count from 0 or 1 on.
+    Of a word each node has one number, the first that stands behind it, or as many as the others; together they count
+    from 0 or 1 on.
     """
+    found: dict[Alias, str] = {}
+    for word, several in _said_first(parsed).items():
+        firsts = {node: numbers[:1] for node, numbers in several.items()}
+        named = next((of for of in (firsts, several) if _count(of, parsed)), {})
+        found |= {(word, number): node for node, numbers in named.items() for number in numbers}
+    return found
+
+
+def _said_first(parsed: Parsed) -> Mapping[str, Mapping[str, Sequence[int]]]:
+    """Of each word the numbers behind it in the first lines of each node, in their order, each once."""
     table = parsed.table
     if not MIN_NAMED <= len(table.nodes) <= MAX_NODES:
         return {}
@@ -42,18 +54,19 @@ def find_aliases(parsed: Parsed) -> dict[Alias, str]:
             if node:
                 first[node] += rows[places[:FIRST_LINES]].tolist()
     texts = read_rows(parsed.files, table, sorted(row for rows in first.values() for row in rows))
-    own: dict[str, dict[str, int]] = defaultdict(dict)
+    own: dict[str, dict[str, dict[int, None]]] = defaultdict(lambda: defaultdict(dict))
     for node, lines in sorted(first.items()):
         for row in sorted(lines):
             for word, number in ALIAS.findall(texts.get(row, "")):
-                own[word.lower()].setdefault(node, int(number))
-    return {
-        (word, number): node for word, named in own.items() if _count(named, parsed) for node, number in named.items()
-    }
+                own[word.lower()][node][int(number)] = None
+    return {word: {node: list(numbers) for node, numbers in named.items()} for word, named in own.items()}
 
 
-def _count(named: Mapping[str, int], parsed: Parsed) -> bool:
-    """Whether most nodes have the word, each with another number, from 0 or 1 on."""
+def _count(named: Mapping[str, Sequence[int]], parsed: Parsed) -> bool:
+    """Whether most nodes have the word, each with as many numbers that no other has, evenly from 0 or 1 on."""
     enough = len(named) >= max(MIN_NAMED, len(parsed.table.nodes) * MAJORITY)
-    numbers = sorted(named.values())
-    return enough and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    numbers = sorted(number for own in named.values() for number in own)
+    each = {len(own) for own in named.values()}
+    step = numbers[1] - numbers[0] if each != {1} else 1  # each engine of two devices is called after its first
+    evenly = step > 0 and numbers == list(range(numbers[0], numbers[0] + len(numbers) * step, step))
+    return enough and len(each) == 1 and numbers[0] in (0, 1) and evenly

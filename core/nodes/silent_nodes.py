@@ -1,4 +1,7 @@
-"""Which node falls silent when a job hangs, where ranks say too little: its monitor stops, all others go on."""
+"""Which node falls silent when a job hangs, where ranks say too little: its monitor stops, all others go on.
+
+Or all others begin to say the same again and again once the job stands still, and one alone does not.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +24,33 @@ def silent_node_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     table = parsed.table
     if not ending.hung or ending.progressed is None or len(table.nodes) < MIN_RANKS or table.ranks_are_nodes:
         return []
+    until = _until(ending)
+    every_node = np.unique(table.node_of_voice[parsed.iterations.voices])  # that made progress
+    every_node = every_node[every_node >= 0]
     for rows in table.rows_of(_of_most_nodes(table)).values():
         nodes = table.node[rows]
-        everyone = np.unique(nodes[nodes >= 0])
-        late = np.bincount(nodes[_is_late(parsed, ending, rows) & (nodes >= 0)], minlength=len(table.nodes))[everyone]
+        is_late = _is_late(parsed, ending, rows)
+        is_new = bool((is_late | (table.time[rows] >= until)).all())
+        everyone = every_node if is_new else np.unique(nodes[nodes >= 0])
+        late = np.bincount(nodes[is_late & (nodes >= 0)], minlength=len(table.nodes))[everyone]
         silent, go_on = everyone[late <= LAST], int((late >= AGAIN).sum())
+        silent = silent[[_said_nothing(parsed, ending, node) for node in silent.tolist()]] if is_new else silent
         if 0 < len(silent) <= few_of(len(everyone)) and go_on > len(everyone) * MAJORITY:
-            return [_sign(table.nodes[node], go_on) for node in silent.tolist()]
+            return [_sign(table.nodes[node], go_on, is_new=is_new) for node in silent.tolist()]
     return []
+
+
+def _said_nothing(parsed: Parsed, ending: Ending, node: int) -> bool:
+    """Whether a node began to say nothing since the hang: else it only waits in other words than the others."""
+    table, since = parsed.table, _since(ending)
+    rows = table.rows_of_voices(np.flatnonzero(table.node_of_voice == node).tolist())
+    said = np.unique(table.event[rows[table.time[rows] > since]]).tolist()
+    return not any((table.time[own] > since).all() for own in table.rows_of(said).values())
+
+
+def _since(ending: Ending) -> int:
+    """The time from which on a job stands still."""
+    return (ending.progressed or 0) + int((ending.allowed or 0.0) * SECOND)
 
 
 def _of_most_nodes(table: EventTable) -> list[int]:
@@ -45,14 +67,19 @@ def _of_most_nodes(table: EventTable) -> list[int]:
 def _is_late(parsed: Parsed, ending: Ending, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Which rows were said between the hang and the stop; of lines without a clock those below the last progress."""
     table, progress = parsed.table, int(parsed.iterations.course.rows[-1])
-    since = (ending.progressed or 0) + int((ending.allowed or 0.0) * SECOND)
-    until = ending.stopped - SECOND if ending.stopped is not None else np.iinfo(np.int64).max
+    since, until = _since(ending), _until(ending)
     timed, times = table.timed[rows], table.time[rows]
     below = ~timed & (table.file[rows] == table.file[progress]) & (rows > progress)
     return np.asarray(below | (timed & (times > since) & (times < until)), np.bool_)
 
 
-def _sign(node: str, others: int) -> Sign:
-    because = f"{node} said nothing more when the job stood still; {others} others went on to say the same as before."
+def _until(ending: Ending) -> int:
+    """The time of the stop, in whose second anything may be said because of it."""
+    return ending.stopped - SECOND if ending.stopped is not None else np.iinfo(np.int64).max
+
+
+def _sign(node: str, others: int, *, is_new: bool) -> Sign:
+    does = "said the same again and again" if is_new else "went on to say the same as before"
+    because = f"{node} said nothing more when the job stood still; {others} others {does}."
     check = f"See whether {node} still runs: its power, its console, its network."
     return Sign(node, "silence", SILENT, because, says="it fell silent when the job stood still", check=check)

@@ -154,7 +154,7 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     """
     table = parsed.table
     until = ending.stopped - SECOND if ending.stopped is not None else np.iinfo(np.int64).max
-    last = _last_rows(parsed, home, until)
+    last = _last_rows(parsed, home, until, by_clock=not ending.repeats)
     if len(last) < MIN_RANKS or _before_training(parsed, list(last.values())):
         return []
     texts, names = read_rows(parsed.files, table, sorted(last.values())), words_of_names(table.nodes)
@@ -205,14 +205,18 @@ def _is_elsewhere(table: EventTable, last: Mapping[int, int], rank: int, odd: Se
     return False
 
 
-def _last_rows(parsed: Parsed, home: Mapping[int, str], until: int) -> dict[int, int]:
-    """The last head row of each rank before a time, of what tells of no failure and of no end."""
+def _last_rows(parsed: Parsed, home: Mapping[int, str], until: int, *, by_clock: bool) -> dict[int, int]:
+    """The last head row of each rank before a time, of what tells of no failure and of no end.
+
+    Args:
+        by_clock: else by their places, of a job whose last words have no clock.
+    """
     table = parsed.table
     voices = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0))
     rows = table.rows_of_voices(voices.tolist())
     rows = rows[table.head[rows] & ~np.isin(table.event[rows], list(parsed.telling))]
     rows = rows[table.time[rows] <= until]
-    rows = rows[np.lexsort((rows, table.time[rows]))]
+    rows = rows[np.lexsort((rows, table.time[rows]))] if by_clock else np.sort(rows)
     return {rank: int(rows[mine[-1]]) for rank, mine in rows_by(table.rank[rows], np.arange(len(rows))) if rank in home}
 
 

@@ -32,6 +32,7 @@ from core.nodes.counted_waits import counted_wait_signs
 from core.nodes.device_tables import device_signs
 from core.nodes.durations import duration_signs, told_alone_signs
 from core.nodes.exits import exit_signs
+from core.nodes.last_list import last_list_signs
 from core.nodes.last_round import last_round_signs
 from core.nodes.leaks import leak_signs
 from core.nodes.listed import listed_signs
@@ -123,8 +124,13 @@ def find_signs(
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
         *_by_any_numbers(parsed, candidates, ending, home),
-        *(pair_signs(parsed) or odd_value_signs(parsed) or probe_signs(parsed)),
+        *(last_list_signs(parsed, ending, home, names) or _by_lists_of_numbers(parsed)),
     )
+
+
+def _by_lists_of_numbers(parsed: Parsed) -> list[Sign]:
+    """Signs by what machines measure of themselves or of each other, once or a few times."""
+    return pair_signs(parsed) or odd_value_signs(parsed) or probe_signs(parsed)
 
 
 def _by_any_numbers(

@@ -233,3 +233,20 @@ def test_last_words_of_the_set_up_tell_nothing_where_training_began(trained: int
     signs = signs_of(job(files, nodes=tuple(nodes), node_ranks=nodes))
 
     assert [sign.node for sign in signs if sign.because.startswith("The last word of rank 5")] == accused
+
+
+@pytest.mark.parametrize(("own", "found"), [((), ["node-2"]), (("still in the barrier",), [])])
+def test_who_alone_does_not_say_what_all_others_say_once_it_stands_still(
+    own: tuple[str, ...], found: list[str]
+) -> None:
+    """Its program is silent, and what watches its machine goes on; who says something else only waits otherwise."""
+    said = {n: [f"[rank{n}]: {at(k, f'step {k} loss 2.5')}" for k in range(1, 40)] for n in range(4)}
+    for n in range(4):
+        texts = own if n == 2 else ("peers: seen 0 s ago, 3 s ago",)
+        said[n] += [at(60 * k, text) for k in range(2, 30) for text in texts]
+    files: dict[str, str | bytes] = {f"node-{n}.log": lines(*said[n]) for n in range(4)}
+    ranks = {f"node-{n}": (n,) for n in range(4)}
+
+    signs = signs_of(job(files, nodes=tuple(ranks), node_ranks=ranks, status=Status.CANCELLED))
+
+    assert [sign.node for sign in signs if "said the same again and again" in sign.because] == found

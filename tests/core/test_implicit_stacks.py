@@ -91,3 +91,30 @@ def test_the_main_thread_tells_where_a_process_stands() -> None:
 
     assert [node.node for node in found.nodes] == ["node-1"]
     assert "refresh_cache" in found.headline
+
+
+WAITS = (
+    "    all_reduce (torch/distributed/distributed_c10d.py:2806)\n    sync (train.py:41)\n"
+    "    step (train.py:30)\n    main (train.py:20)\n"
+)
+READS = "    read (os.py:12)\n    load (data.py:55)\n    step (train.py:27)\n    main (train.py:20)\n"
+
+
+def test_stacks_of_whole_files_among_the_logs_are_read_as_dumps() -> None:
+    """Two processes a node, and no name of a rank in them: the one that does not wait names its node."""
+    said = {n: [at(k * 0.2, f"step {k} loss 2.5") for k in range(1, 40)] for n in range(4)}
+    stacks = {
+        f"node-{n}/stacks-g{g}.txt": (
+            PYSPY.format(pid=10 * n + g).rstrip(),
+            "",
+            f'Thread {10 * n + g} (active): "MainThread"',
+            *(READS if (n, g) == (2, 0) else WAITS).rstrip("\n").split("\n"),
+        )
+        for n in range(4)
+        for g in range(2)
+    }
+
+    found = diagnose(four_nodes(said, others=stacks, status=Status.RUNNING), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "read (os.py:12)" in found.headline

@@ -40,3 +40,25 @@ def test_a_job_that_waits_until_it_is_stopped_has_hung() -> None:
 
     assert found.scope is not Scope.NONE
     assert "hung" in found.headline
+
+
+def waited_and_killed(last: Sequence[str]) -> Job:
+    """Workers that write to one file, wait in turns, and are killed: cedar with last words of its own."""
+    waits = (f"no batch since {n}00 s" for n in (3, 6, 9))
+    said = [f"{name}: b={n} took 0.8" for n in range(1, 20) for name in NAMES]
+    for text, own in zip(waits, last, strict=True):
+        said += [f"{name}: {text if name != 'cedar' else own}" for name in NAMES]
+    said += [f"{name} exited with code 137" for name in NAMES]
+    return job({"all.log": lines(*said)}, nodes=NAMES, status=Status.UNKNOWN)
+
+
+def test_each_who_writes_to_a_file_has_last_words_and_a_kill_ends_the_wait() -> None:
+    """Somebody killed all of a job that stood still: the one that waited elsewhere is where to look."""
+    found = diagnose(waited_and_killed([f"main thread in a lock, {n}00 s" for n in (3, 6, 9)]), [])
+
+    assert [node.node for node in found.nodes] == ["cedar"]
+
+
+def test_who_all_wait_alike_until_they_are_killed_accuse_nobody() -> None:
+    """Then no node stands out."""
+    assert diagnose(waited_and_killed([f"no batch since {n}00 s" for n in (3, 6, 9)]), []).nodes == ()

@@ -113,3 +113,18 @@ def test_of_too_many_new_lines_the_first_messages_are_read(monkeypatch: pytest.M
     monkeypatch.setattr(sole_named_peer, "MAX_LINES", 2)
 
     assert named(one) == []
+
+
+def test_a_node_may_have_several_numbers_of_a_word() -> None:
+    """Engines of two devices are called after the first of each, and a driver waits for one."""
+    files: dict[str, str | bytes] = {
+        f"tr-{n}.log": lines(*(at(k, f"engine {4 * n + e} did part {k}") for k in range(1, 6) for e in (0, 2)))
+        for n in range(3)
+    }
+
+    aliases = find_aliases(parse(job(files, nodes=NODES[1:])))
+
+    assert {number: node for (word, number), node in aliases.items() if word == "engine"} == {
+        4 * n + e: f"tr-{n}" for n in range(3) for e in (0, 2)
+    }
+    assert not any(word == "part" for word, _ in aliases), "all nodes count those"
