@@ -24,7 +24,8 @@ from core.facts import Blame
 from core.failure_kinds import OF_THE_PROGRAM, Kind
 from core.job import Status
 from core.judge.candidates import Candidate, is_about_numbers
-from core.model import Scope
+from core.judge.rank_rows import ranks_of_nodes
+from core.model import Role, Scope
 from core.naming import of_several, together
 from core.nodes.sign import Sign, Suspicion
 from core.nodes.spatial import is_local
@@ -32,6 +33,7 @@ from core.nodes.spatial import is_local
 _MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})
 _CHOSEN = frozenset({Kind.PORT_IN_USE})  # by the job's settings: another one there may have it by right
 _WAITED_FOR = frozenset({"peers", "named"})  # by others: so is who works on alone
+_MIN_OTHERS = 7  # of the eight of one server
 _IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
 
 
@@ -39,7 +41,7 @@ def of_nodes(findings: Findings) -> Verdict | None:
     """Few nodes to which the most telling evidence points, or which held up a job that hung or was slow."""
     roots = findings.roots
     ended = bool(findings.ending.repeats) and held_up(findings)  # how those who waited were ended broke nothing
-    gave_up = ended or _gave_up(findings) or _never_came(findings)
+    gave_up = ended or _gave_up(findings) or _never_came(findings) or _all_but_one(findings)
     lenient = gave_up or held_up(findings) or may_have_hung(findings) or _left_open(findings) or _met_in_vain(findings)
     level = HELD_UP if lenient else SUPPORTED
     accused = _accused(() if gave_up else roots, findings.suspicions, findings.nodes, level)
@@ -48,7 +50,7 @@ def of_nodes(findings: Findings) -> Verdict | None:
     if not accused or MIN_VOICES <= len(findings.nodes) <= len(accused) or alike_on_most(findings):
         return None  # all of them, or most: nobody is special
     names, first = together([suspicion.node for suspicion in accused]), accused[0]
-    broke = [root for root in roots if root.fact.says and not root.fact.stop and _is_of(root, first)]
+    broke = [root for root in roots if not gave_up and root.fact.says and not root.fact.stop and _is_of(root, first)]
     root = next((root for root in broke if not _is_guess(root) or _named_by(root, first)), None)
     text = what_broke(root) if root else "it went silent while the others waited for it"
     if root is None or root.fact.blame is Blame.NOBODY or not is_local(root, findings.nodes):  # what the others suffer
@@ -116,6 +118,23 @@ def _never_came(findings: Findings) -> bool:
         return False
     first = findings.suspicions[0].signs[0]
     return first.channel == "missing" and first.weight >= HELD_UP
+
+
+def _all_but_one(findings: Findings) -> bool:
+    """Whether what broke was said by every rank but one, which others waited for, and the first suspect said nothing.
+
+    All others gave up waiting for it, in whatever words. Of few ranks one that says nothing may have been ended first.
+    """
+    roots = [root for root in findings.roots if not (is_stop(root) or _is_guess(root))]
+    if not roots or not findings.suspicions:
+        return False
+    waited = findings.ending.hung or any(item.role is Role.PROPAGATED and item.ranks for item in findings.candidates)
+    table, manifest = findings.parsed.table, findings.parsed.job.manifest
+    known = set(table.ranks).union(*ranks_of_nodes(table, manifest.node_ranks).values())
+    ranks = max(len(known), manifest.world_size or 0)
+    said = len(roots[0].ranks) or roots[0].count
+    quiet = findings.suspicions[0].signs[0].channel in _IMPLICIT | {"silence"}
+    return waited and quiet and said == ranks - 1 >= _MIN_OTHERS
 
 
 def _left_open(findings: Findings) -> bool:

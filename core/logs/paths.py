@@ -51,6 +51,10 @@ _POD_FOLDER = re.compile(
 _POD_FILE = re.compile(r"(?P<pod>[a-z0-9.-]+)_[a-z0-9-]+_(?P<container>[a-z0-9-]+)-[0-9a-f]{64}")
 # kubernetes/kubernetes apimachinery/pkg/util/rand/rand.go (1.29) makes the ends of pods' names of these letters
 _POD = re.compile(r"[a-z0-9][a-z0-9.-]{0,200}-\d{1,5}-[bcdfghjklmnpqrstvwxz2456789]{5}")
+# google/glog src/logging.cc (0.7): <program>.<machine>.<user>.log.<severity>.<date>-<time>.<process>
+_GLOG_FILE = re.compile(
+    r"[\w-]{1,100}\.(?P<host>[\w.-]{1,253}?)\.[\w-]{1,64}\.log\.(?:INFO|WARNING|ERROR|FATAL)\.\d{8}-\d{6}\.\d{1,10}"
+)
 # submitit: <job>_<task>_log.out, of an array <job>_<place>_<task>_log.out
 _SUBMITIT = re.compile(r"\d+(?:_\d+)?_(?P<task>\d{1,6})_log")
 
@@ -154,6 +158,8 @@ def read_path(name: str, paths: Layout) -> Origin:
         return replace(origin, rank=None, local_rank=int(number[1]), program=Program.RANK)
     if origin.node and origin.rank is None and stem in paths.processes:
         return replace(origin, local_rank=paths.processes[stem], program=Program.RANK)
+    if glog := _GLOG_FILE.fullmatch(parts[-1]):
+        origin = replace(origin, node=paths.known.node(glog["host"]) or glog["host"])
     return _read_stem(origin, stem, paths)
 
 

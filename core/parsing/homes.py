@@ -72,7 +72,7 @@ def told_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
     None unless there are several nodes: of a message that names one for all, nobody knows whose it is.
     """
     for event, template in enumerate(table.templates):
-        if table.heads[event] != len(table.ranks) or not _RUNS_ON.search(template.sample.replace("<NUM>", "0")):
+        if table.heads[event] != len(table.ranks) or not _RUNS_ON.search(_as_name(template.sample)):
             continue
         rows = table.rows_of([event])[event]
         homes = {
@@ -84,6 +84,11 @@ def told_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
         if len(found) == len(table.ranks) and len(set(found.values())) > 1:
             return found
     return {}
+
+
+def _as_name(sample: str) -> str:
+    """A masked message with something in place of what was masked that a name may hold."""
+    return sample.replace("<NUM>", "0").replace("<ID>", "id0")
 
 
 # Open MPI, orte/runtime/data_type_support (4.1), what mpirun --display-map prints
