@@ -32,6 +32,7 @@ from core.nodes.spatial import is_local
 
 _MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})
 _CHOSEN = frozenset({Kind.PORT_IN_USE})  # by the job's settings: another one there may have it by right
+_WRITTEN = frozenset({Kind.STORAGE, Kind.DISK_FULL, Kind.PERMISSION})
 _WAITED_FOR = frozenset({"peers", "named"})  # by others: so is who works on alone
 _MIN_OTHERS = 7  # of the eight of one server
 _IMPLICIT = frozenset({"lacks", "no answer", "contrast", "behind", "lag"})
@@ -44,7 +45,7 @@ def of_nodes(findings: Findings) -> Verdict | None:
     gave_up = ended or _gave_up(findings) or _never_came(findings) or _all_but_one(findings)
     lenient = gave_up or held_up(findings) or may_have_hung(findings) or _left_open(findings) or _met_in_vain(findings)
     level = HELD_UP if lenient else SUPPORTED
-    accused = _accused(() if gave_up else roots, findings.suspicions, findings.nodes, level)
+    accused = _accused(findings, () if gave_up else roots, level)
     if accused and _parted(findings, accused[0]):
         return None  # who waits elsewhere than the others is not stuck: the program let them part
     if not accused or MIN_VOICES <= len(findings.nodes) <= len(accused) or alike_on_most(findings):
@@ -62,7 +63,7 @@ def of_nodes(findings: Findings) -> Verdict | None:
         findings.voices,
         rivals(accused, findings.suspicions),
         completed=findings.completed,
-        of_program=root is not None and root.fact.kind in OF_THE_PROGRAM | _CHOSEN,
+        of_program=root is not None and (root.fact.kind in OF_THE_PROGRAM | _CHOSEN or _alone_writes(findings, root)),
     )
     support = compared(findings, support, {suspicion.node for suspicion in accused})
     look = f"Look at {names} itself: process state, kernel log, power, network; take it out and restart."
@@ -74,6 +75,14 @@ def of_nodes(findings: Findings) -> Verdict | None:
     headline = f"Look at {names}: {text}{when}."
     why = (*(sign.because for sign in first.signs), *course, *second_opinion(support))
     return Verdict(Scope.NODE, confidence(support), headline, why, tuple(accused), (check,))
+
+
+def _alone_writes(findings: Findings, root: Candidate) -> bool:
+    """Whether a file cannot be written, as the first rank says: it writes for all, and where to all nodes may share."""
+    table, manifest = findings.parsed.table, findings.parsed.job.manifest
+    homes = [node for node, ranks in ranks_of_nodes(table, manifest.node_ranks).items() if 0 in ranks]
+    is_first = root.ranks == (0,) or (not root.ranks and list(root.nodes) == homes)
+    return root.fact.kind in _WRITTEN and is_first
 
 
 def _parted(findings: Findings, first: Suspicion) -> bool:
@@ -168,10 +177,9 @@ def _when(findings: Findings) -> str:
     return f"; the job hung{findings.place}"
 
 
-def _accused(
-    roots: Sequence[Candidate], suspicions: Sequence[Suspicion], nodes: Sequence[str], level: float
-) -> tuple[Suspicion, ...]:
+def _accused(findings: Findings, roots: Sequence[Candidate], level: float) -> tuple[Suspicion, ...]:
     """Suspects worth naming: none when the leading root concerns more than a part of the nodes."""
+    suspicions, nodes = findings.suspicions, findings.nodes
     if not suspicions or suspicions[0].score < level:
         return ()
     roots = [root for root in roots if not (is_stop(root) or _is_guess(root))]
@@ -180,7 +188,7 @@ def _accused(
         return ()
     if roots and not roots[0].nodes and _only_implicit(suspicions[0]) and roots[0].score >= SUPPORTED:
         return ()  # what the job itself raised is told; who stood still then waited for it
-    if roots and _concerns_all(roots[0]):
+    if roots and _concerns_all(roots[0], told_by_ranks=bool(findings.parsed.table.ranks)):
         return ()
     waits = bool(roots) and roots[0].fact.blame is Blame.NOBODY and suspicions[0].node in roots[0].nodes
     if waits and not _named_by(roots[0], suspicions[0]):
@@ -196,13 +204,17 @@ def _accused(
     return (top, *as_likely)
 
 
-def _concerns_all(root: Candidate) -> bool:
-    """Whether a driver tells it, of a program that none of its processes could run, or the first rank, of a service.
+def _concerns_all(root: Candidate, *, told_by_ranks: bool) -> bool:
+    """Whether a driver tells it, of a program that none of its processes could run, or of a service, as the first rank.
 
-    That one alone talks to trackers and hubs, for all.
+    Those alone talk to trackers and hubs, for all.
+
+    Args:
+        told_by_ranks: whether the job's logs tell ranks apart: who is none of them drives them.
     """
     of_driver = root.fact.blame is Blame.NOBODY and not root.nodes and root.fact.kind in OF_THE_PROGRAM
-    return of_driver or (root.fact.kind == Kind.REMOTE_SERVICE and root.ranks == (0,))
+    first = root.ranks == (0,) or (not root.ranks and told_by_ranks)
+    return of_driver or (root.fact.kind == Kind.REMOTE_SERVICE and first)
 
 
 def _is_guess(root: Candidate) -> bool:

@@ -28,7 +28,7 @@ from core.judge.ranking import first_time
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.model import Confidence, Role, Scope
-from core.naming import sentence
+from core.naming import sentence, together
 from core.nodes.sign import Suspicion, short
 from core.nodes.spatial import is_local
 from core.shares import MAJORITY
@@ -112,8 +112,22 @@ def stopped(findings: Findings) -> Verdict | None:
 
 
 def _outside(findings: Findings) -> list[str]:
-    """Numbers of one node that are far from all others': whoever stopped the job may have done it for these."""
-    return [sign.because for suspicion in findings.suspicions for sign in suspicion.signs if sign.channel == "outside"]
+    """What one node alone tells, numbers far from all others' and what makes machines slow, and no good job did.
+
+    Whoever stopped the job may have done it for these.
+    """
+    numbers = [sign.because for item in findings.suspicions for sign in item.signs if sign.channel == "outside"]
+    slowed = [
+        candidate
+        for candidate in findings.candidates
+        if candidate.fact.kind == Kind.SLOW_MACHINE and candidate.excess >= 1 and len(candidate.nodes) == 1
+    ]
+    first = {(candidate.nodes, candidate.fact.says): candidate for candidate in reversed(slowed)}
+    complaints = [
+        f"{together(nodes)} alone logged \u201c{short(candidate.quote)}\u201d: {says}."
+        for (nodes, says), candidate in sorted(first.items())
+    ]
+    return numbers + complaints
 
 
 def _stood_out(findings: Findings) -> bool:

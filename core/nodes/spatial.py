@@ -35,6 +35,9 @@ SILENT = 0.6  # more than a hint, less than the blame of most peers: who says no
 BEHIND = 0.35  # a hint: who is late may wait for another one
 ALONE_BEHIND = 0.4  # as sure as lacking what the others said last: few ranks, and all others at the same iteration
 STUBBORN = 0.4  # as ALONE_BEHIND: of all that were told to end one had to be killed
+# counts that are told, every one or each hundredth iteration: those of one job wait for each other, so a rank that is
+# further behind went on, and its log ends before
+MOST_BEHIND = 4
 FEW_BEHIND = 0.25  # of the ranks (as in core.nodes.stall)
 FEW = 0.05  # of the nodes: so few silent ones are as telling as one alone (amplified jobs, docs/LOG.md)
 TELLING_GAP = 500_000  # microseconds; loggers flush and clocks differ by less
@@ -230,12 +233,15 @@ def _first_said(table: EventTable, candidate: Candidate) -> dict[int, int]:
 
 
 def behind_signs(table: EventTable, iterations: Iterations, node_of_rank: Mapping[int, str]) -> list[Sign]:
-    """Ranks whose last complete iteration is before that of the others."""
+    """Ranks whose last complete iteration is before that of the others, if those can have gone on without them."""
     if len(iterations.of_rank) < 3 or iterations.last is None:
         return []
     usual = int(np.median(list(iterations.of_rank.values())))
     signs = []
     late = {rank: last for rank, last in iterations.of_rank.items() if last < usual}
+    told = np.unique(iterations.numbers)
+    if np.sum((told > max(late.values(), default=usual)) & (told <= usual)) > MOST_BEHIND:
+        return []
     if len(late) * 2 > len(iterations.of_rank):
         return []
     few = len(late) <= max(1, len(iterations.of_rank) * FEW_BEHIND)

@@ -32,6 +32,14 @@ LAYOUTS: list[Layout] = [
         [(f"20331_{n}.err", b"", (f"node-0{n // 2}", n, None, 0)) for n in range(4)],
     ),
     (
+        "files of glog",
+        {},
+        [
+            (f"trainer.rec-wk-0{n}.ads.log.INFO.20261112-113002.{7 * n}", b"", (f"rec-wk-0{n}", None, None, 0))
+            for n in range(3)
+        ],
+    ),
+    (
         "files called after a rank at its host",
         {},
         [(f"p{n}@oak{n // 2}", b"", (f"oak{n // 2}", n, None, 0)) for n in range(4)],

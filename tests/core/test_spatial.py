@@ -205,6 +205,11 @@ def test_a_rank_that_is_behind_points_to_its_node() -> None:
     assert sign.because == "rank 1 on node-1 completed iteration 8; the others reached 10."
 
 
+def test_who_is_far_behind_the_others_only_lost_its_log() -> None:
+    """Ranks of one job wait for each other: none goes on for ten iterations without another one."""
+    assert not signs_of(four_nodes({n: steps(8 if n == 1 else 18) for n in range(4)}))
+
+
 def test_when_half_of_the_ranks_are_behind_nobody_is() -> None:
     """The job ended in the middle of an iteration."""
     assert signs(four_nodes({n: steps(9 + n % 2) for n in range(4)})) == {}

@@ -93,6 +93,51 @@ def test_what_the_program_of_one_node_raised_is_not_established_to_be_the_node()
     assert (program.confidence, machine.confidence) == (Confidence.SUPPORTED, Confidence.ESTABLISHED)
 
 
+@pytest.mark.parametrize(("writer", "confidence"), [(0, Confidence.SUPPORTED), (1, Confidence.ESTABLISHED)])
+def test_what_the_first_rank_alone_writes_is_not_established_to_be_its_disk(
+    writer: int, confidence: Confidence
+) -> None:
+    """It writes for all ranks, and where to all machines may share; another one writes for itself."""
+    full = raised("OSError: [Errno 28] No space left on device: '/mnt/ckpt/step-9.tmp'")
+    peers = {n: lost(writer) for n in range(4) if n != writer}
+
+    assert verdict(four_nodes({writer: full} | peers, usual=steps(9))).confidence is confidence
+
+
+def test_a_service_that_only_the_driver_asks_is_no_fault_of_its_machine() -> None:
+    """The program that none of the ranks is talks to it for all of them."""
+    refused = "aiohttp.client_exceptions.ClientConnectorError: Cannot connect to host verify:9200 ssl:default"
+    driver = {"node-0/controller.log": [at(20 + n, f"WARNING verify: {refused}") for n in range(3)]}
+
+    assert verdict(four_nodes({}, usual=steps(9), others=driver)).nodes == ()
+
+
+@pytest.mark.parametrize(("quiet", "scope"), [({0}, Scope.NODE), ({0, 4}, Scope.UNKNOWN)])
+def test_who_alone_did_not_give_up_is_who_the_others_waited_for(quiet: set[int], scope: Scope) -> None:
+    """In whatever words they did; of two that say nothing nobody knows who was ended first."""
+    given_up = [*timed_out(), *raised("RuntimeError: exchange of step 10 did not return in 600 s")]
+    files: dict[str, str | bytes] = {
+        f"node-{rank // 2}/rank_{rank}.log": lines(*steps(9), *([] if rank in quiet else given_up)) for rank in range(8)
+    }
+    found = verdict(job(files))
+
+    assert found.scope is scope
+    assert [node.node for node in found.nodes] == ["node-0"] * (scope is Scope.NODE)
+
+
+def test_a_stop_is_less_sure_beside_what_makes_one_machine_slow() -> None:
+    """Whoever cancelled the job may have done it for that."""
+    cancelled = slurm(13, "error: *** JOB 7 ON node-0 CANCELLED AT 2026-11-21T04:00:13 ***")
+    corrected = "kernel: pcieport 0000:00:01.0: AER: Corrected error received: 0000:01:00.0"
+    files = {"slurm-7.out": [cancelled]}
+    well = verdict(four_nodes({}, usual=steps(9), others=files))
+    troubled = verdict(four_nodes({1: [at(3, corrected)]}, usual=steps(9), others=files))
+
+    assert well.scope is troubled.scope is Scope.NONE
+    assert not any("alone logged" in reason for reason in well.why)
+    assert any("node-1 alone logged" in reason for reason in troubled.why)
+
+
 def test_the_only_node_that_left_a_log_is_not_told_from_the_others() -> None:
     """Three machines, and the log of one: that the others never said what it did is not known."""
     files = {"trainer-0.log": lines(*steps(9), *raised("RuntimeError: the solver gave up"))}
