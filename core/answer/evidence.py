@@ -25,10 +25,10 @@ AGAIN = 2  # messages of one node that are cited: the first, and one that shows 
 MAX_NAMES = 3  # nodes that a sentence names; of more it says how many
 MAX_ITERATIONS = 20  # of an event, for who reads the JSON; the count is whole
 MAX_ODD = 3  # iterations that stood apart; a reader looks at few
-BEGAN = 1.0  # score of where the steps of the job itself became longer: where a suspect's numbers were printed next is
-# less exact (docs/LOG.md)
+BEGAN = 1.0  # score of where the steps of the job itself became longer, which is told first: where a suspect's numbers
+# were printed next is less exact (docs/LOG.md)
 ONSET = 0.97  # of one that is slower than good jobs from its start: what made it slow happened before
-SINCE = 0.99  # of where a suspect left the others: what broke by then follows from that
+SINCE = 1.0  # of where a suspect left the others: what broke by then follows from that
 NAMED = 0.98  # of that which the first error names itself: its program knew which one it was in
 LAST = 0.95  # score of the last complete iteration: certain, but a number that broke before it says more
 
@@ -115,7 +115,7 @@ def iteration_evidence(
     by_numbers = any(sign.channel in NUMBERS for suspect in suspects[:1] for sign in suspect.signs)
     if ending.slow is not None and (ending.failed is None or ending.stopped_first or by_numbers):
         score = ONSET if ending.slow.than_good_jobs else BEGAN
-        others.append((score, ending.slow.iteration, slowdown(ending.slow), ()))
+        others.insert(0, (score, ending.slow.iteration, slowdown(ending.slow), ()))
     ordered = sorted((*last, *others), key=lambda entry: -entry[0])
     earlier = iterations_of_epochs_before(parsed.table, parsed.files, parsed.iterations)
     return tuple(

@@ -342,9 +342,10 @@ _LABELS = re.compile(
 
 
 # Of a line that is a JSON object.
+# Of the type of an exception that says more than its type
 _MODULES = re.compile(
-    r"^(?:[a-z_]\w{0,60}\.){1,12}(?=[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Timeout)\b)"
-)  # of a type
+    r"^(?:[a-z_]\w{0,60}\.){1,12}(?=[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Timeout)\b[^:]{0,80}: ?\S)"
+)
 _MESSAGE = re.compile(r'^\s{0,8}\{.{0,2000}?"(?:msg|message|error|err|event)"\s?:\s?"((?:[^"\\]|\\.){1,400})')
 
 

@@ -87,15 +87,15 @@ class Wrap:
 # From lines of a log to how they are wrapped; None when they are not wrapped so.
 Fit = Callable[[Sequence[bytes]], Wrap | None]
 
-_TRIED = 64  # lines that tell as much of a log as all of its first ones
+TRIED = 64  # lines that tell as much of a log as all of its first ones
 
 
-def evenly(lines: Sequence[bytes], most: int = _TRIED) -> Sequence[bytes]:
+def evenly(lines: Sequence[bytes], most: int = TRIED) -> Sequence[bytes]:
     """Some of many lines, from everywhere."""
     return lines if len(lines) <= most else [lines[place * len(lines) // most] for place in range(most)]
 
 
-@lru_cache(maxsize=2 * _TRIED)  # all kinds of clocks ask of the same lines, one after the other
+@lru_cache(maxsize=2 * TRIED)  # all kinds of clocks ask of the same lines, one after the other
 def has_known_clock(line: bytes) -> bool:
     """Whether ``core.logs.lines`` reads a clock in a line."""
     return first_time(line, 1970) != NO_TIME

@@ -32,7 +32,7 @@ _TIME = (
     rb"(?:(?:[:.m-]|\xe5\x88\x86)(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,9}))?(?:s|\xe7\xa7\x92)?)?"
     rb"(?:(?: |\xe2\x80\xaf)?(?P<half>[AaPp])[Mm])?"
 )
-_BEHIND = rb"(?: ?(?P<zone>Z|UTC|GMT)\b)?(?: (?:[A-Z]{3,5} )?(?P<year>20[0-9]{2})\b)?"
+_BEHIND = rb"(?: ?(?P<zone>Z|UTC|GMT)\b)?(?: (?P<local>[A-Z]{3,5} )?(?P<year>20[0-9]{2})\b)?"  # of a zone's name, too
 _CLOCK = re.compile(
     rb"(?<![\w:./-])(?:"
     + _WEEKDAY
@@ -102,7 +102,10 @@ def _is_read(line: bytes, match: re.Match[bytes]) -> bool:
         )
     form = clock_form(match[0]).removesuffix(" zoned")
     has_year = len(_PARTS.findall(match["date"])) > 2
-    return {"": False, "clock": False, "monthday": not has_year, "unix": match["year"] is None}.get(form, True)
+    is_zoned = bool(match["zone"] or match["local"])  # in front of the year
+    return {"": False, "clock": False, "monthday": not has_year, "unix": not match["year"] or not is_zoned}.get(
+        form, True
+    )
 
 
 def _peel(line: bytes, *, day_first: bool) -> Peeled | None:
