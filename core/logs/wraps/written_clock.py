@@ -114,7 +114,7 @@ def _peel(line: bytes, *, day_first: bool) -> Peeled | None:
         return None
     if match["epoch"]:
         return Peeled(line, epoch(match["epoch"].decode()))
-    before, behind = line[: match.start()], line[match.end() :]
+    before, behind = line[: match.start()], line[_end(match) :]
     if before[-1:] + behind[:1] in (b"[]", b"()"):
         before, behind = before[:-1], behind[1:]
     labels = _LABELS.match(before)
@@ -125,6 +125,18 @@ def _peel(line: bytes, *, day_first: bool) -> Peeled | None:
     date = _date(match, day_first=day_first)
     text = before + behind.lstrip(b" :") if not before[first:].strip() else line
     return Peeled(text, Stamp(_joined(*date, clock, match["zone"]), match["zone"] is not None)) if date else None
+
+
+def _has_late_year(match: re.Match[bytes]) -> bool:
+    """Whether the number behind the clock is the year of its date: behind one that has its own, or none, it is not."""
+    return bool(match["year"] and match["date"]) and len(_PARTS.findall(match["date"])) == 2
+
+
+def _end(match: re.Match[bytes]) -> int:
+    """Where the clock ends, without a number behind it that is no year."""
+    if not match["year"] or _has_late_year(match):
+        return match.end()
+    return match.start("local" if match["local"] else "year")
 
 
 def _clock(match: re.Match[bytes]) -> bytes:
@@ -143,7 +155,7 @@ def _date(match: re.Match[bytes], *, day_first: bool) -> tuple[int, int, int] | 
         written = match["date"]
         parts = [written[:4], written[4:6], written[6:]]
     numbers = [_NAMES.get(part) or int(part) for part in parts]
-    if match["year"]:
+    if _has_late_year(match):
         numbers.append(int(match["year"]))
     if len(numbers) > 2 and len(parts[0]) != 4:  # the year comes first or last
         numbers = [numbers[2] % CENTURY + CENTURY, *numbers[:2]]

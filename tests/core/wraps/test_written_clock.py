@@ -86,6 +86,12 @@ def test_durations_and_counts_are_no_clocks(text: str) -> None:
     assert "written clock" not in layers("".join(text.format(n=n) + "\n" for n in range(30)).encode())
 
 
+@pytest.mark.parametrize("head", ["%Y.%m.%d %H:%M:%S", "%Y%m%d %H:%M:%S", "[gpu-3] %H:%M:%S", "%d %b %Y, %H:%M:%S"])
+def test_a_number_behind_the_clock_is_a_year_only_where_the_date_has_none(head: str) -> None:
+    """2048 tokens are not the year of a date that has one, nor of a clock alone."""
+    assert b" 2048 tokens step 3" in b" " + unwrapped(steps(head + " 2048 tokens")).split(b"\n")[3].split(b"\x1e")[-1]
+
+
 @pytest.mark.parametrize("label", ["0: ", "[rank2]: "])
 def test_a_clock_in_brackets_leaves_the_label_of_a_launcher_where_it_is_read(label: str) -> None:
     """``srun --label`` before a logger that prints ``[12:00:03]``: the rank is still the first word."""
