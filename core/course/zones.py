@@ -98,14 +98,14 @@ def _ahead(
     began, ended = min(stretch.first for stretch in own), max(stretch.last for stretch in own)
     offsets, of_own = _offsets(known, usual), {stretch.file for stretch in own}
     others = [stretch for stretch in known if stretch.form != usual]
-    apart: dict[str, set[int]] = {}
+    apart: dict[str, Counter[int]] = {}
     for stretch in others:
         if stretch.file not in of_own:
-            apart.setdefault(stretch.form, set()).add(_apart(stretch, began, ended))
+            apart.setdefault(stretch.form, Counter())[_apart(stretch, began, ended)] += 1
     for stretch in others:
         ahead = offsets.get(stretch.form)
         if ahead is None and stretch.file not in of_own and 0 not in apart[stretch.form]:  # one clock is of one zone
-            ahead = _by_job(stretch, began, planned) or _apart(stretch, began, ended)
+            ahead = _by_job(stretch, began, planned) or _most(apart[stretch.form])
         if ahead and _is_nearer(stretch, ahead, began, ended):
             yield stretch, ahead
 
@@ -189,10 +189,36 @@ def _apart(stretch: _Stretch, began: int, ended: int) -> int:
 
     When a file ended that has a clock in its head alone, above bars and prints, nobody knows.
     """
-    if stretch.last < began - FAR:
-        return -_zone(ended - stretch.last) if stretch.timed > len(stretch.rows) * MAJORITY else 0
+    early, late = stretch.last < began - FAR, stretch.first >= ended + AHEAD - SLACK
+    if early and stretch.timed <= len(stretch.rows) * MAJORITY:
+        return 0
+    if (early or late) and _is_as_long(stretch, ended - began):
+        return _beside(stretch, began, ended)
+    if early:
+        return -_zone(ended - stretch.last)
     leap = stretch.first - ended
-    return leap // HOUR * HOUR if leap >= AHEAD - SLACK and leap % HOUR <= FITS and leap <= FURTHEST else 0
+    return leap // HOUR * HOUR if late and leap % HOUR <= FITS and leap <= FURTHEST else 0
+
+
+def _is_as_long(stretch: _Stretch, job: int) -> bool:
+    """Whether it tells of most of a job's time and of little more: what a kernel says meanwhile, not a stop at its end.
+
+    Args:
+        job: how long it took, in microseconds.
+    """
+    return job * MAJORITY < stretch.last - stretch.first < job / MAJORITY
+
+
+def _beside(stretch: _Stretch, began: int, ended: int) -> int:
+    """The whole hours that lay the most of it beside the job; of two alike those that bring its begin nearer."""
+    ahead = (stretch.first - began) // HOUR * HOUR
+
+    def fit(shift: int) -> tuple[int, int]:
+        shared = min(ended, stretch.last - shift) - max(began, stretch.first - shift)
+        return shared, -abs(stretch.first - shift - began)
+
+    chosen = max((ahead, ahead + HOUR), key=fit)
+    return chosen if abs(chosen) <= FURTHEST else 0
 
 
 def _is_nearer(stretch: _Stretch, ahead: int, began: int, ended: int) -> bool:

@@ -141,3 +141,17 @@ def test_a_kernel_of_another_zone_tells_of_the_time_that_job_json_has() -> None:
 
     assert [node.node for node in found.nodes] == ["gpu-2"]
     assert "its kernel stopped" in found.headline
+
+
+def test_kernels_whose_last_word_comes_minutes_before_the_end_are_not_an_hour_late() -> None:
+    """Their clocks show UTC, the job's are eight hours ahead: what they say falls into the job, not behind it."""
+    steps = [f"{START + timedelta(hours=8, seconds=5 * k):%H:%M:%S}.500 step {k} loss 2.5" for k in range(1, 121)]
+    quiet = [
+        f"{START + timedelta(seconds=60 * n):%b %d %H:%M:%S} NODE kernel: usb 3-{n}: USB disconnect" for n in (0, 3, 7)
+    ]
+    files = {f"gpu-{n}.log": lines(*steps) for n in range(4)}
+    files |= {f"kern-gpu-{n}.log": lines(*(text.replace("NODE", f"gpu-{n}") for text in quiet)) for n in range(4)}
+
+    spoke = parse(job(dict(files))).table.spoke
+
+    assert (int(spoke.last.max()) - int(spoke.first.min())) // SECOND < 11 * 60
