@@ -7,6 +7,7 @@ from enum import StrEnum
 from core.model import Line
 
 MINUTES_ALONE = 600  # seconds from which on nobody asks for the seconds beside the minutes
+TEN, TENTH = 9.95, 0.0995  # seconds that are not yet written as 10 s, as 0.10 s: two digits tell enough
 JOB = "job"  # subject of what is true of all of it
 
 
@@ -63,11 +64,9 @@ class Standing:
 
 
 def duration(seconds: float) -> str:
-    """Seconds for a sentence: "0.25 s", "14 s", "3 min 20 s", "2 h 05 min"."""
-    if seconds < 1:
-        return f"{seconds:.2f} s"
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
+    """Seconds for a sentence: "9.1 ms", "17 ms", "0.25 s", "14 s", "3 min 20 s", "2 h 05 min"."""
+    if seconds < TEN:
+        return _below_ten(seconds)
     whole = round(seconds)
     if whole < 120:
         return f"{whole} s"
@@ -76,6 +75,12 @@ def duration(seconds: float) -> str:
     if whole < 7200:
         return f"{round(seconds / 60)} min"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def _below_ten(seconds: float) -> str:
+    if 0 < seconds < TENTH:
+        return f"{seconds * 1000:.{1 if seconds < TENTH / 10 else 0}f} ms"
+    return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
 
 
 # Of 131 recorded jobs no alarm was ever taken back (benchmarks/watching.py), and the lab's jobs time out within half a

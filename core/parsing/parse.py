@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import blake2b
 
@@ -40,6 +41,8 @@ _MONTH_DAY = re.compile(
 _NUMBER = re.compile(r"[prw]\d{1,6}")
 _NO_YEAR = 1970  # stands for the year where nothing tells it; only differences of times count then
 _YEAR_SAMPLE, _SAMPLES = 1 << 16, 50  # bytes of a file, and files
+_DATED_LINES = 50  # of a file: a banner stands above the first line with a clock, seldom a longer one
+_YEAR_2000 = 946_684_800_000_000  # microseconds: what is read as earlier had no year
 TOO_MUCH_SAID = (
     f"All files together hold more than {JOB_TEXTS:,} different messages, or {JOB_CHARACTERS:,} characters of them:"
     " those that are alike were taken for one."
@@ -186,7 +189,15 @@ def _first_date(job: Job, samples: Iterable[bytes]) -> bytes:
     """A text that begins with a date, and the clock behind it if there is one; empty when no date is found."""
     if job.manifest.start and re.match(r"20\d{2}-", job.manifest.start):
         return job.manifest.start.encode()
-    return next((match[0] for sample in samples if (match := _DATE.search(sample))), b"")
+    written = next((match[0] for sample in samples if (match := _DATE.search(sample))), b"")
+    return written or next((date for sample in samples if (date := _date_of_clocks(sample))), b"")
+
+
+def _date_of_clocks(sample: bytes) -> bytes:
+    """The date of the first clock in some lines that knows its year: of seconds since 1970, of another order."""
+    times = (first_time(line, _NO_YEAR) for line in sample.split(b"\n")[:_DATED_LINES])
+    known = next((time for time in times if time >= _YEAR_2000), None)
+    return b"" if known is None else f"{datetime.fromtimestamp(known // 1_000_000, UTC):%Y-%m-%dT%H:%M:%SZ}".encode()
 
 
 class _Samples:

@@ -102,5 +102,5 @@ def test_a_job_without_a_clock_is_slow_where_the_parts_of_a_step_come_to_more() 
     found = diagnose(four_nodes(dict.fromkeys(range(4), steps), status=Status.CANCELLED), [])
 
     assert found.headline.startswith("The job was slow from iteration 25 on")
-    assert "wait went from 0.02 s to 5.7 s" in found.why[-1]
+    assert "wait went from 20 ms to 5.7 s" in found.why[-1]
     assert first(found).startswith("batch 25 wait 5.70s")

@@ -155,3 +155,13 @@ def test_kernels_whose_last_word_comes_minutes_before_the_end_are_not_an_hour_la
     spoke = parse(job(dict(files))).table.spoke
 
     assert (int(spoke.last.max()) - int(spoke.first.min())) // SECOND < 11 * 60
+
+
+def test_a_clock_without_a_date_is_of_the_day_that_seconds_since_1970_tell() -> None:
+    """Flux counts them in its event log; beside bare clocks the job had stood still for 56 years."""
+    steps = [f"{START + timedelta(seconds=5 * k):%H:%M:%S} step {k} loss 2.5" for k in range(1, 121)]
+    began = START.timestamp()
+    flux = (f"{began:.6f} submit userid=58123 urgency=16", f'{began + 610:.6f} exception type="cancel" severity=0')
+    spoke = parse(job({"job.out": lines(*steps), "job.eventlog": lines(*flux)})).table.spoke
+
+    assert (int(spoke.last.max()) - int(spoke.first.min())) // SECOND < 11 * 60
