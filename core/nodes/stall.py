@@ -6,6 +6,7 @@ order to stop that its peers answer.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ from core.shares import MAJORITY, MIN_RANKS, are_few
 
 LACKS = 0.4  # like a rank that is behind by an iteration
 CAME_LATE = 0.5  # more than what it lacks: it was seen to stand still, and to go on when it was ended
+ALIKE_WORDS = 2  # with which two messages begin: one alone may be the name of a program
+LONG = 140  # characters of a quote whose end tells: a stack that a watchdog prints into one line
 NO_ANSWER = 0.45  # a stopped process does not answer; one that waits in native code may not either
 
 
@@ -49,7 +52,12 @@ def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
     late = _came_late(parsed, ending, home)
     if any(_REPEATED in template.sample for template in parsed.table.templates):
         return late  # one may have said for all what the others did not print
-    lacking = late or _lacks(parsed, ending, home) or _stands_elsewhere(parsed, ending, home)
+    lacking = (
+        late
+        or _lacks(parsed, ending, home)
+        or _stands_elsewhere(parsed, ending, home)
+        or _says_otherwise(parsed, ending, home)
+    )
     return [*lacking, *_unanswered(parsed, ending, home)]
 
 
@@ -129,9 +137,28 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         text = short(quote(texts.get(rows[event], "")) or table.templates[event].sample)
         for node in sorted({home[rank] for rank in lacking[event]}):
             own = sorted(rank for rank in lacking[event] if home[rank] == node)
-            because = f"{table.called(own, node)} never came to \u201c{text}\u201d; the others did."
+            instead = _said_instead(parsed, table.templates[event].sample, own)
+            because = f"{table.called(own, node)} never came to \u201c{text}\u201d; the others did.{instead}"
             signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
+
+
+def _said_instead(parsed: Parsed, sample: str, ranks: Sequence[int]) -> str:
+    """A sentence with what these ranks alone said that begins like a message, of which they said less; else nothing."""
+    table = parsed.table
+    words = phrase(sample, ()).split()
+    alike: dict[int, int] = {}
+    for event, count_of in _counts(table).items():
+        if set(count_of) <= set(ranks):
+            own = phrase(table.templates[event].sample, ()).split()
+            differ = (n for n, (one, other) in enumerate(zip(words, own, strict=False)) if one != other)
+            alike[event] = next(differ, min(len(words), len(own)))
+    best = max(alike, key=lambda event: (alike[event], event), default=None)
+    if best is None or alike[best] < ALIKE_WORDS:
+        return ""
+    row = int(table.rows_of([best])[best][-1])
+    said = short(quote(read_rows(parsed.files, table, [row]).get(row, "")), LONG)
+    return f" It said \u201c{said}\u201d instead." if said else ""
 
 
 def _was_said_before(parsed: Parsed, events: Sequence[int], ending: Ending) -> bool:
@@ -157,25 +184,67 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     last = _last_rows(parsed, home, until, by_clock=not ending.repeats)
     if len(last) < MIN_RANKS or _before_training(parsed, list(last.values())):
         return []
-    texts, names = read_rows(parsed.files, table, sorted(last.values())), words_of_names(table.nodes)
-    phrases = {rank: phrase(texts.get(row, ""), names) for rank, row in last.items()}
-    usual, count = Counter(phrases.values()).most_common(1)[0]
-    odd = sorted(rank for rank, words in phrases.items() if words != usual)
-    if count <= len(home) * MAJORITY or not are_few(odd, home, home):
+    words = _words(parsed, last, home)
+    if words is None:
         return []
     counts = _counts(table)
-    odd = [rank for rank in odd if _is_elsewhere(table, last, rank, odd, until)]
+    odd = [rank for rank in words.odd if _is_elsewhere(table, last, rank, words.odd, until)]
     saying = {rank: len(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
     odd = [rank for rank in odd if saying[rank] > len(home) * MAJORITY or (saying[rank] == 1 and rank != min(home))]
+    return _apart(parsed, words, odd, home, "The last word of {who} was", "that of ")
+
+
+def _says_otherwise(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
+    """Ranks that say otherwise than most what most say once nobody makes progress: where each stands."""
+    table = parsed.table
+    shared = [event for event, of_rank in sorted(_counts(table).items()) if len(of_rank) > len(home) * MAJORITY]
+    late = [] if ending.progressed is None else _said_late(parsed, shared, ending)
     signs = []
+    for event in late:
+        if _was_said_before(parsed, [event], ending):
+            continue
+        rows = table.rows_of([event])[event]
+        words = _words(parsed, {int(rank): int(own[-1]) for rank, own in rows_by(table.rank, rows)}, home)
+        if words is not None and words.odd != [min(home)]:  # the first rank speaks for all
+            signs += _apart(parsed, words, words.odd, home, "{who} said", "")
+    return signs
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What ranks said last: the texts of all by rank, what most of them said, how many these are, and who did not."""
+
+    texts: Mapping[int, str]
+    usual: str
+    count: int
+    odd: list[int]
+
+
+def _words(parsed: Parsed, rows: Mapping[int, int], home: Mapping[int, str]) -> _Words | None:
+    """What ranks said in these rows, when most said the same in words and few did not; else None."""
+    known = read_rows(parsed.files, parsed.table, sorted(rows.values()))
+    names = words_of_names(parsed.table.nodes)
+    texts = {rank: quote(known.get(row, "")) for rank, row in sorted(rows.items()) if rank in home}
+    phrases = {rank: phrase(known.get(rows[rank], ""), names) for rank in texts}
+    usual, count = Counter(phrases.values()).most_common(1)[0] if phrases else ("", 0)
+    odd = sorted(rank for rank, words in phrases.items() if words != usual)
+    if count <= len(home) * MAJORITY or not are_few(odd, home, home):
+        return None
+    return _Words(texts, next(texts[rank] for rank, words in phrases.items() if words == usual), count, odd)
+
+
+def _apart(
+    parsed: Parsed, words: _Words, odd: Sequence[int], home: Mapping[int, str], begins: str, others: str
+) -> list[Sign]:
+    """Signs for the nodes of the odd ranks, with what they said and what most did."""
+    signs = []
+    most = f"{others}{words.count} of {len(home)} {parsed.table.speakers} \u201c{short(words.usual, LONG)}\u201d"
     for node in sorted({home[rank] for rank in odd}):
         own = [rank for rank in odd if home[rank] == node]
-        text = short(quote(texts.get(last[own[0]], "")))
-        if not text:
-            continue  # a blank line is no word
-        most = f"{count} of {len(home)} {table.speakers} went on to say something else"
-        because = f"The last word of {table.called(own, node)} was \u201c{text}\u201d; {most}."
-        signs.append(_stuck(node, "lacks", LACKS, because, own))
+        text = short(words.texts[own[0]], LONG)
+        if text:  # a blank line is no word
+            who = begins.format(who=parsed.table.called(own, node))
+            signs.append(_stuck(node, "lacks", LACKS, f"{who} \u201c{text}\u201d; {most}.", own))
     return signs
 
 

@@ -186,6 +186,32 @@ def test_a_rank_that_alone_lacks_the_last_line_of_the_others_is_stuck_there() ->
     assert "never came to" in found.nodes[0].because
 
 
+def test_what_a_rank_said_where_the_others_said_something_else_is_quoted() -> None:
+    """A watchdog prints where each stands: that of the one who is stuck tells more than that the others waited."""
+    waits, reads = (at(60, f"watchdog: no step for 29 s, main thread in {place}") for place in ("all_reduce", "pread"))
+    ends = at(61, "watchdog: giving up")
+    said = {n: [waits, ends] for n in (0, 1, 3)} | {2: [reads, ends]}
+    order = [at(90, CANCELLED.format(second="00"))]
+
+    found = diagnose(four_nodes(said, usual=steps(30, total=900), others={"slurm.out": order}), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "said \u201cwatchdog: no step for 29 s, main thread in pread\u201d; 3 of 4" in found.nodes[0].because
+
+
+def test_what_a_rank_said_in_place_of_what_it_lacks_is_quoted() -> None:
+    """Two messages that begin alike, of which the others' is the longer one."""
+    waits, reads = (f"progress monitor: stuck in {place}" for place in ("all_reduce, 7 of 9 arrived", "flock"))
+    said = {n: [at(60, waits), at(75, waits)] for n in (0, 1, 3)} | {2: [at(60, reads), at(75, reads)]}
+
+    found = diagnose(
+        four_nodes(said, usual=steps(30, total=900), others={"slurm.out": [at(90, CANCELLED.format(second="00"))]}), []
+    )
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "It said \u201cprogress monitor: stuck in flock\u201d instead." in found.nodes[0].because
+
+
 def test_what_a_rank_says_in_the_second_of_the_stop_it_may_say_because_of_it() -> None:
     """It stood still in the forward pass, and ends it when it is signalled; clocks count whole seconds."""
 
