@@ -194,6 +194,8 @@ def sequences(table: EventTable, iterations: Iterations) -> dict[str, Sequences]
         rows = rows[table.head[rows]]
         reached = iterations.of_row[rows]
         rows, reached = rows[reached > NO_ITERATION], reached[reached > NO_ITERATION]
+        if not len(rows):
+            continue  # an iteration that it tells of inside a message counts, and it says nothing more
         order = np.lexsort((table.time[rows], reached))
         rows, reached = rows[order], reached[order]
         numbers, starts = np.unique(reached, return_index=True)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.course.iterations import NO_ITERATION
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.l4 import method as l4
@@ -22,6 +23,7 @@ from core.l4.method import (
     diagnose_l4,
     dtw_distance,
     mean_distances,
+    sequences,
     spatial,
     temporal,
 )
@@ -231,3 +233,11 @@ def test_nothing_of_our_own_judgement_is_in_it() -> None:
     }
 
     assert not imported & ours
+
+
+def test_who_counts_iterations_and_begins_no_message_in_any_has_no_sequence() -> None:
+    """As in two of 134 jobs of another team: counts that stand within messages that were begun before the first."""
+    parsed = parse(four_nodes({}, usual=steps(30)))
+    before = replace(parsed.iterations, of_row=np.full(len(parsed.table), NO_ITERATION))
+
+    assert sequences(parsed.table, before) == {}
