@@ -7,7 +7,7 @@ is the one that they wait for.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,7 @@ _NUMBERED = re.compile(
     r"|\[(\d{1,5})\]|(\d{1,5})(?=\s?[=:(]))",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"(?P<number>(?<![\w.])-?\d{1,12}(?:\.\d{1,9})?)|(?P<word>[A-Za-z][\w:.-]{0,63})")
+_VALUE = re.compile(r"(?P<number>(?<![\w.])-?\d{1,12}(?:\.\d{1,9})?)|(?P<word>(?<!\d)[A-Za-z][\w:.-]{0,63})")
 # A list of who is in which collective tells of another branch of the program, and not of a machine
 _COLLECTIVE = re.compile(
     r"all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|broadcast|barrier|send|recv", re.IGNORECASE
@@ -60,7 +60,7 @@ def last_list_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str], nam
         return []
     reader = _Reader(parsed, home, names)
     least = 1 if ending.hung else AGAIN
-    for file in range(min(len(parsed.table.files), MAX_FILES)):
+    for file in reader.files():
         of_kind: dict[int, list[tuple[Mapping[str, int], _Apart | None]]] = {}
         for rows, values in reader.last_lists(file):
             told = of_kind.setdefault(int(parsed.table.event[min(rows.values())]), [])
@@ -96,15 +96,24 @@ class _Reader:
             dict(told) if len(told) == (parsed.job.manifest.world_size or len(told)) else _in_blocks(parsed, told)
         )
         self._ranks, self._nodes = {str(rank) for rank in self._home}, set(parsed.nodes)
+        self._places: dict[str, str] = {}  # the machine of each whose rank nobody knows
 
     def node_of(self, subject: str) -> tuple[str, int]:
         """The node of a subject, and its rank; -1 where it is a node."""
-        return (self._home[int(subject)], int(subject)) if subject in self._ranks else (subject, -1)
+        if subject in self._ranks:
+            return self._home[int(subject)], int(subject)
+        return self._places.get(subject, subject), -1
+
+    def files(self) -> Sequence[int]:
+        """The files that are looked at: of ranks only where there are few others, which list what they watch."""
+        table = self._parsed.table
+        of_ranks = set(table.file_of_voice[table.rank_of_voice >= 0].tolist())
+        return sorted(range(len(table.files)), key=lambda file: (file in of_ranks, file))[:MAX_FILES]
 
     def last_lists(self, file: int) -> Iterator[tuple[Mapping[str, int], Mapping[str, str]]]:
         """The row that tells of each, and what it tells, of the lists since the last progress, the last one first."""
         whole = self._parsed.table.rows_of_file(file)
-        found = list(self._in_rows(range(max(whole.start, whole.stop - MAX_ROWS), whole.stop)))
+        found = list(self._in_rows(file, range(max(whole.start, whole.stop - MAX_ROWS), whole.stop)))
         tables = [list(rows.values()) for rows, _ in found if len(set(rows.values())) > 1]
         # lines that each says of itself come in any order
         is_table = len(tables) >= AGAIN and all(rows == sorted(rows) for rows in tables)
@@ -117,7 +126,7 @@ class _Reader:
     def was_so_before(self, file: int, apart: _Apart) -> bool:
         """Whether a list told the same of the same one while the job still made progress."""
         whole = self._parsed.table.rows_of_file(file)
-        early = self._in_rows(range(whole.start, min(whole.stop, whole.start + MAX_ROWS)))
+        early = self._in_rows(file, range(whole.start, min(whole.stop, whole.start + MAX_ROWS)))
         return any(_apart(values) == apart for rows, values in early if self._is_before(max(rows.values())))
 
     def _is_before(self, row: int) -> bool:
@@ -125,12 +134,16 @@ class _Reader:
         iterations = self._parsed.iterations
         return iterations.last is not None and int(iterations.of_row[np.array([row])][0]) < iterations.last
 
-    def _in_rows(self, rows: range) -> Iterator[tuple[Mapping[str, int], Mapping[str, str]]]:
+    def _in_rows(self, file: int, rows: range) -> Iterator[tuple[Mapping[str, int], Mapping[str, str]]]:
         texts = read_rows(self._parsed.files, self._parsed.table, rows)
+        local = self._local(file)
         found, told, gap = dict[str, int](), dict[str, str](), 0
         for row in reversed(rows):
-            own = self._subjects(texts.get(row, ""))
-            if self._is_whole(own):
+            own = self._subjects(texts.get(row, ""), self._ranks | local.keys())
+            if local and own.keys() == local.keys():
+                own = {local[subject]: text for subject, text in own.items()}
+                yield dict.fromkeys(own, row), own
+            elif self._is_whole(own):
                 yield dict.fromkeys(own, row), own
             if len(own) == 1 and told.keys().isdisjoint(own):
                 found, told, gap = found | dict.fromkeys(own, row), told | own, 0
@@ -142,15 +155,34 @@ class _Reader:
                 yield {subject: found[subject] for subject in order}, told
                 found, told = {}, {}
 
+    def _local(self, file: int) -> Mapping[str, str]:
+        """Of a file of one machine that runs several ranks, but not all: who they are, by their place there, from 0 on.
+
+        By their ranks where those are known; else by that place on the machine.
+        """
+        table, nodes = self._parsed.table, self._parsed.nodes
+        of_file = [table.origins[voice] for voice in np.flatnonzero(table.file_of_voice == file).tolist()]
+        homes = {origin.node for origin in of_file}
+        node = homes.pop() if len(homes) == 1 else None
+        if node is None or any(origin.rank is not None for origin in of_file):
+            return {}
+        ranks = [str(rank) for rank, home in sorted(self._home.items()) if home == node]
+        each = 0 if self._home else (self._parsed.job.manifest.world_size or 0) // len(nodes)
+        unknown = [f"{node} {place}" for place in range(each)]
+        self._places |= dict.fromkeys(unknown, node)
+        members = ranks or unknown
+        is_part = len(members) >= MIN_RANKS and len(nodes) > 1
+        return {str(place): member for place, member in enumerate(members)} if is_part else {}
+
     def _is_whole(self, told: Mapping[str, str]) -> bool:
         return any(len(all_) >= MIN_RANKS and all_ == told.keys() for all_ in (self._ranks, self._nodes))
 
-    def _subjects(self, text: str) -> dict[str, str]:
-        """What a line tells of each whom it names: what stands behind the name, up to the next one."""
+    def _subjects(self, text: str, numbers: Collection[str]) -> dict[str, str]:
+        """What a line tells of each whom it names: what stands behind the name, or such a number, up to the next."""
         text = CLOCK.sub(" ", text)
         nodes = [(found.span(), node) for found in _NAME.finditer(text) if (node := self._names.node(found[0]))]
         numbered = [(found.span(), str(int(found[found.lastindex or 0]))) for found in _NUMBERED.finditer(text)]
-        ranks = [(span, rank) for span, rank in numbered if rank in self._ranks]
+        ranks = [(span, rank) for span, rank in numbered if rank in numbers]
         for found in sorted((nodes, ranks), key=len, reverse=True):
             if len(found) != len({subject for _, subject in found}) or not found:
                 continue

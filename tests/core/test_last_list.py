@@ -97,3 +97,22 @@ def test_lines_that_each_says_of_itself_are_no_list() -> None:
 
     assert listed(one) == []
     assert diagnose(one, []).scope is not Scope.NODE
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["ranks known", "machines alone"])
+def test_a_machine_that_lists_its_own_workers_tells_who_of_them_is_apart(*, known: bool) -> None:
+    """Each sidecar counts the workers of its machine from 0 on; the third of one is not where all others wait."""
+    steps = [at(n, f"step {n} loss 2.5") for n in range(1, 41)]
+    name = "node-{n}/rank_{rank}.log" if known else "node-{n}/log/workerlog.{k}"
+    places = [(n, k) for n in range(3) for k in range(4)]
+    files = {name.format(n=n, k=k, rank=4 * n + k): lines(*steps) for n, k in places}
+    for n in range(3):
+        phases = ["save" if (n, k) == (1, 2) else "barrier" for k in range(4)]
+        told = [" ".join(f"{k}:{phase}+{60 * m + k}s" for k, phase in enumerate(phases)) for m in range(2, 30)]
+        files[f"node-{n}/sidecar.log"] = lines(*(at(60 * m, f"workers {text}") for m, text in enumerate(told, 2)))
+    ranks = {f"node-{n}": tuple(range(4 * n, 4 * n + 4)) for n in range(3)}
+    one = job(
+        dict(files), nodes=tuple(ranks), node_ranks=ranks if known else {}, world_size=12, status=Status.CANCELLED
+    )
+
+    assert [node for node, _ in listed(one)] == ["node-1"]

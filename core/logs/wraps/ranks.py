@@ -13,9 +13,12 @@ from core.logs.wraps.shared_files import HEAD, LEVEL, has_clock, has_no_clock, t
 
 _RANK = re.compile(
     rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? ?(?P<closed>[0-9]{1,6}) ?[\])>]"
-    rb"|\brank[=:] ?(?P<field>[0-9]{1,6})\b(?![./])|\brank ?(?P<word>[0-9]{1,6}) ?[:|\]]",
+    rb"|\brank[=:] ?(?P<field>[0-9]{1,6})\b(?![./])|\brank ?(?P<word>[0-9]{1,6}) ?[:|\]]"
+    # a span of Rust's tracing (tracing-subscriber, fmt): "rank{id=10}: ", "train{rank=10 local=2}: "
+    rb"|\b(?:rank\{\w{1,12}=|\w{1,20}\{(?:\w{1,20}=[^\s{}]{1,40} ){0,3}rank=)(?P<span>[0-9]{1,6})[ }]",
     re.IGNORECASE,
 )
+_PARTS = ("closed", "field", "word", "span")  # of _RANK: where the number stands
 _CLOSED = re.compile(rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? ?[0-9]{1,6} ?[\])>]", re.IGNORECASE)
 _LEVEL = rb"(?:" + LEVEL + rb"|[DIWEF])"
 # What stands between a clock, a level or the name of a logger and the rank: no word of prose.
@@ -36,7 +39,11 @@ def peel(line: bytes) -> Peeled | None:
     before = line[: match.start()]
     if _BEFORE.search(before) is None or len(_WORD.findall(before)) > _MOST_WORDS:
         return None
-    return Peeled(line, rank=int(match["closed"] or match["field"] or match["word"]))
+    return Peeled(line, rank=int(match[_part(match)]))
+
+
+def _part(match: re.Match[bytes]) -> str:
+    return next(name for name in _PARTS if match[name])
 
 
 _CLOCKS = re.compile(rb"[0-9][0-9:.,TZ/+ -]*[0-9]|[0-9]")
@@ -47,8 +54,7 @@ def _cut(line: bytes) -> Cut | None:
     match = _RANK.search(line, 0, HEAD - 20)
     if match is None:
         return None
-    rank = next(name for name in ("closed", "field", "word") if match[name])
-    start, end = match.span(rank)
+    start, end = match.span(_part(match))
     before, at = list[Token](), 0
     for clock in _CLOCKS.finditer(line, 0, match.start()):
         before += [line[at : clock.start()], Run(RunKind.SHAPE, shape=_DIGIT.sub(b"9", clock[0]))]

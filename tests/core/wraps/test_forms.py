@@ -93,6 +93,7 @@ HEADS: dict[str, tuple[Wrap, tuple[bytes, ...]]] = {
         (
             b"2026-11-22 04:27:09,123 [INFO] [rank2] ", b"2026-11-22 04:27:09,123 [INFO] [rank11] ", b"[rank02] ",
             b"2026-11-22 04:27:09 | INFO | trainer:7 - (rank 0) ", b"04:27:09 | rank=3 | ",
+            b"2026-11-22T04:27:09.123Z  INFO rank{id=10}: ", b"2026-11-22T04:27:09.123Z  INFO run{a=b rank=7 c=3}: ",
             b"2026-11-22 04:27:09 | bye ", b"",
         ),
     ),

@@ -317,10 +317,14 @@ def test_where_sruns_label_is_the_rank_it_tells_enough(apart: int, known: list[s
 
 
 @pytest.mark.parametrize(
-    "form", [b"[RANK %d]", b"(rank %d)", b"rank=%d", b"[Rank %d]", b"[rank: %d]", b"<global_rank %d>"]
-)
+    "form",
+    [
+        b"[RANK %d]", b"(rank %d)", b"rank=%d", b"[Rank %d]", b"[rank: %d]", b"<global_rank %d>",
+        b"rank{id=%d}:", b"run{job=a rank=%d local=3}:",
+    ],
+)  # fmt: skip
 def test_ranks_are_written_in_many_ways(form: bytes) -> None:
-    """As Lightning, Accelerate, NeMo and people write them."""
+    """As Lightning, Accelerate, NeMo, spans of Rust's tracing and people write them."""
     text = b"".join(b"11/22/2026 04:27:%02d - INFO - train - " % n + form % (n % 2) + b" step 3\n" for n in range(9))
 
     assert said(text)[1][0] == b"rank=1"
