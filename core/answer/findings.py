@@ -15,6 +15,7 @@ from core.judge.candidates import Candidate
 from core.judge.collective_mismatch import Mismatch
 from core.judge.ending import Ending
 from core.judge.exits import Exits
+from core.judge.repeats import WAITED
 from core.live.findings import duration
 from core.metrics.metric_finding import MetricFinding
 from core.model import Confidence, Role, Scope, Stage
@@ -212,7 +213,8 @@ def alike_on_most(findings: Findings) -> Sequence[Suspicion]:
 def course_of(ending: Ending) -> str:
     """For how long a job stood still, or from where on it was slow, in a sentence."""
     if ending.repeats:
-        return f"Its last lines say the same again and again: \u201c{short(ending.repeats, QUOTE)}\u201d."
+        what = "for how long it waited" if WAITED.search(ending.repeats) else "the same again and again"
+        return f"Its last lines say {what}: \u201c{short(ending.repeats, QUOTE)}\u201d."
     if ending.hung:
         return (
             f"It made no progress for {duration(ending.quiet)} before it ended; "

@@ -6,7 +6,7 @@ never in a good job.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,13 @@ from core.failure_kinds import Kind
 from core.job import Status
 from core.judge.candidates import Candidate, said_by
 from core.judge.ending import Ending
+from core.judge.rank_rows import untimed_ends
 from core.logs.lines import NO_TIME
 from core.logs.origins import Program
 from core.model import Role
 from core.outcomes import Outcome, outcome_of
 from core.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS
 
 MOST = 6  # such messages; a reader looks at few (as in core.answer.build_diagnosis), and programs end with few words
 BELOW = 64  # rows that are looked at below it: who stops a job says so in few
@@ -51,7 +53,7 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
     if len(iterations.marks) < MIN_TIMES or at_end or parsed.job.status is Status.COMPLETED:
         return tuple(candidates)
     known = {candidate.event for candidate in candidates} | parsed.telling
-    last = last_marks(table, iterations.marks)
+    last, ends = last_marks(table, iterations.marks), set(untimed_ends(table).tolist())
     if ending.slow is not None and not (ending.slow.than_good_jobs or ending.hung):
         candidates = [
             candidate.with_role(Role.PROPAGATED, "said once a job that was slow had stopped: who gave up did not break")
@@ -63,7 +65,8 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
     late = [
         _candidate(table, event, first_rows)
         for event, rows in sorted(table.rows_of(events).items())
-        if len(first_rows := _by_ranks(table, rows)) and _after(parsed, first_rows, last)
+        if len(first_rows := _by_ranks(table, rows))
+        and (_after(parsed, first_rows, last) or _ends_most(parsed, first_rows, ends))
     ]
     if ending.steady and parsed.job.status is not Status.FAILED:
         late = [candidate.with_role(Role.TEARDOWN, "said when the job was stopped") for candidate in late]
@@ -135,6 +138,11 @@ def _after(parsed: Parsed, rows: NDArray[np.intp], last_marks: NDArray[np.intp])
     last = last_marks[table.file[rows]]
     by_place = (last >= 0) & (rows > last)
     return bool(np.where(dated, table.time[rows] > ended, by_place).all())
+
+
+def _ends_most(parsed: Parsed, rows: NDArray[np.intp], ends: Collection[int]) -> bool:
+    """Whether they are the last words of most ranks, without a clock: in a file of errors that counts no progress."""
+    return len(rows) > max(len(parsed.table.ranks) * MAJORITY, MIN_RANKS) and ends.issuperset(rows.tolist())
 
 
 def _candidate(table: EventTable, event: int, rows: NDArray[np.intp]) -> Candidate:

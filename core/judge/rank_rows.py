@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.events.table import EventTable, rows_by
 from core.logs.origins import Program
@@ -22,6 +23,15 @@ def last_rows(table: EventTable) -> dict[int, int]:
     rows = rows[table.head[rows]]
     rows = rows[np.lexsort((rows, table.time[rows]))]
     return {rank: int(rows[mine[-1]]) for rank, mine in rows_by(table.rank[rows], np.arange(len(rows)))}
+
+
+def untimed_ends(table: EventTable) -> NDArray[np.intp]:
+    """The last head row of each rank in each of its files, where it has no clock: nobody knows which came last."""
+    voices = np.flatnonzero(table.is_rank & (table.rank_of_voice >= 0))
+    rows = table.rows_of_voices(voices.tolist())
+    rows = np.sort(rows[table.head[rows]])
+    ends = np.array([rows[mine[-1]] for _, mine in rows_by(table.voice[rows], np.arange(len(rows)))], np.intp)
+    return np.sort(ends[~table.timed[ends]])
 
 
 def ranks_of_nodes(table: EventTable, manifest_ranks: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:

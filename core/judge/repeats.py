@@ -1,7 +1,7 @@
-"""What a job that nobody can time says again and again in the end, while it waits: ``gate 17: still 5/6``.
+"""What a job that nobody can time says in the end, while it waits: ``gate 17: still 5/6``, again and again.
 
 Without a clock no pause is long. But who says the same again, and nothing else, makes no progress: a step has another
-number each time.
+number each time. So does a job whose ranks end with how long they have waited: ``no progress for 600 s``.
 """
 
 import re
@@ -13,15 +13,20 @@ import numpy as np
 from core.events.row_text import read_rows
 from core.events.table import rows_by
 from core.facts import complains
+from core.judge.durations import last_duration
+from core.judge.rank_rows import untimed_ends
+from core.outcomes import Outcome, outcome_of
 from core.parsed import Parsed
+from core.shares import MAJORITY, MIN_RANKS
 
 LEAST = 3  # times in a row: twice is said of a thing that is tried once more
 BEHIND = 3  # lines behind them: how it was stopped
 LAST = 64  # lines of each speaker that are looked at
 MAX_SPEAKERS = 16  # who write in turns to one file: so many times the lines are read of it
 MAX_FILES = 64  # a job that writes more has a clock somewhere
+LONG = 60.0  # seconds, of a wait that is told once: watchdogs are set to minutes, and what takes less may be a step
 # How long it waits may stand in it: "after 1800s", "waited 00:30:00"
-_WAITED = re.compile(
+WAITED = re.compile(
     r"(?<!\d)\d{1,9}(?:\.\d{1,6})? ?(?:s|secs?|seconds|m|min|minutes|h|hours)\b|(?<!\d)\d{1,3}:\d{2}(?::\d{2})?"
 )
 
@@ -47,7 +52,25 @@ def find_repeats(parsed: Parsed, *, counting: bool = False) -> str:
             for first, text, waits in _last_repeated(said):
                 if own[first] > progress and (waits or not counting):
                     return text
-    return ""
+    return _told_wait(parsed)
+
+
+def _told_wait(parsed: Parsed) -> str:
+    """What most ranks say as their last words, without a clock: for how long they waited. Else empty.
+
+    No good job says it, nor does anybody say it twice.
+    """
+    table = parsed.table
+    ends = untimed_ends(table)
+    of_event = {event: set(table.rank[rows].tolist()) for event, rows in rows_by(table.event, ends)}
+    event, ranks = max(of_event.items(), key=lambda item: (len(item[1]), -item[0]), default=(-1, set[int]()))
+    if len(ranks) <= max(MIN_RANKS, len(table.ranks) * MAJORITY) or len(ranks) < int(table.heads[event]):
+        return ""
+    if parsed.usual is not None and table.templates[event].id in parsed.usual.anywhere:
+        return ""
+    row = int(ends[table.event[ends] == event][0])
+    text = read_rows(parsed.files, table, [row]).get(row, "").strip()
+    return text if (last_duration(text) or 0.0) >= LONG and outcome_of(text) is not Outcome.DONE else ""
 
 
 def _last_repeated(said: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
@@ -56,7 +79,7 @@ def _last_repeated(said: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
     Where it begins, its last text, and whether it counts how long it waits.
     """
     behind = 0
-    for _, run in groupby(reversed(said), key=lambda text: _WAITED.sub("", text, count=1)):
+    for _, run in groupby(reversed(said), key=lambda text: WAITED.sub("", text, count=1)):
         texts = list(run)
         behind += len(texts)
         if len(texts) >= LEAST and any(map(str.isalpha, texts[0])) and not complains(texts[0]):

@@ -137,13 +137,13 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         text = short(quote(texts.get(rows[event], "")) or table.templates[event].sample)
         for node in sorted({home[rank] for rank in lacking[event]}):
             own = sorted(rank for rank in lacking[event] if home[rank] == node)
-            instead = _said_instead(parsed, table.templates[event].sample, own)
+            instead = said_instead(parsed, table.templates[event].sample, own)
             because = f"{table.called(own, node)} never came to \u201c{text}\u201d; the others did.{instead}"
             signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
 
 
-def _said_instead(parsed: Parsed, sample: str, ranks: Sequence[int]) -> str:
+def said_instead(parsed: Parsed, sample: str, ranks: Sequence[int]) -> str:
     """A sentence with what these ranks alone said that begins like a message, of which they said less; else nothing."""
     table = parsed.table
     words = phrase(sample, ()).split()

@@ -13,6 +13,7 @@ from core.judge.ranking import quote
 from core.judge.work_spans import Span
 from core.model import Role
 from core.nodes.sign import Sign, short
+from core.nodes.stall import said_instead
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, are_few, few_of
 
@@ -73,9 +74,12 @@ def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapp
     signs = []
     for node in sorted({home[rank] for rank in few}):
         own = [rank for rank in few if home[rank] == node]
-        because = f"{parsed.table.called(own, node)} said nothing after the last progress; {most}."
+        instead = said_instead(parsed, late[0].text, own)
+        lacks = "did not say so" if instead else "said nothing after the last progress"
+        because = f"{parsed.table.called(own, node)} {lacks}; {most}.{instead}"
         check = f"See whether its process on {node} still runs; look at the kernel log and the power of that machine."
-        says = "it fell silent while the others said that they wait"
+        says = "it was elsewhere" if instead else "it fell silent"
+        says = f"{says} while the others said that they wait"
         signs.append(Sign(node, "lacks", UNFINISHED, because, says=says, check=check, ranks=tuple(own)))
     return signs
 
