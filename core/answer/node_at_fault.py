@@ -121,12 +121,12 @@ def _gave_up(findings: Findings) -> bool:
 
 
 def _never_came(findings: Findings) -> bool:
-    """Whether processes waited to meet, as all that spoke say, and of one node nothing was ever heard."""
+    """Whether processes waited to meet, as all that spoke say, and one node was never heard, or they name it."""
     roots = [root for root in findings.roots if not (is_stop(root) or _is_guess(root))]
     if not roots or not findings.suspicions or any(root.fact.kind != Kind.RENDEZVOUS for root in roots):
         return False
     first = findings.suspicions[0].signs[0]
-    return first.channel == "missing" and first.weight >= HELD_UP
+    return first.channel in _WAITED_FOR | {"missing"} and first.weight >= HELD_UP
 
 
 def _all_but_one(findings: Findings) -> bool:

@@ -96,8 +96,18 @@ class Names:
 
     def of_rank(self, rank: int) -> str | None:
         """The node of a global rank; of a process by its number, where nodes tell those of their own."""
-        called = (self._aliases.get((word, rank)) for word in _PROCESSES)
-        return self._ranks.get(rank) or next((node for node in called if node is not None), None)
+        return self._ranks.get(rank) or self._called(rank)
+
+    def of_process(self, number: int) -> str | None:
+        """The node of a process by its number, where nodes tell those of their own; else of that rank.
+
+        JAX counts processes, of which each may have several devices that job.json counts as ranks.
+        """
+        return self._called(number) or self._ranks.get(number)
+
+    def _called(self, number: int) -> str | None:
+        called = (self._aliases.get((word, number)) for word in _PROCESSES)
+        return next((node for node in called if node is not None), None)
 
     def mentioned(self, text: str) -> str | None:
         """The first node whose name stands in a text as a word; one before the first colon only if no other does.
@@ -183,8 +193,8 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
     if group == "ranks":
         homes = {names.of_rank(int(rank)) for rank in value.split(", ")}
         return homes.pop() if len(homes) == 1 else None
-    if group.startswith("rank"):
-        return names.of_rank(int(value))
+    if group.startswith(("rank", "task")):
+        return names.of_rank(int(value)) if group.startswith("rank") else names.of_process(int(value))
     if group in ("", "device"):
         return None
     if candidate.role is not Role.ROOT:

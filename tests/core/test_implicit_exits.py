@@ -50,6 +50,32 @@ def test_tasks_that_stand_below_a_message_are_named_by_it() -> None:
     assert suspected(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=4)) == ["node-2"]
 
 
+@pytest.mark.parametrize("barrier", ["[Init]Wait_for_all_tasks_to_register::0", "orbax_checkpoint:save_finalize"])
+def test_processes_of_jax_that_did_not_come_to_a_barrier_are_named_line_by_line(barrier: str) -> None:
+    """Pods with a clock before each line: the list is no part of the exception. A process has two ranks of job.json."""
+    raised = (
+        f"jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: {barrier}. This usually"
+        " happens because a task triggered the barrier too early or too slowly. Please look at the task logs (both"
+        " timed out and first task) to debug further."
+    )
+    told = (
+        raised,
+        "# of tasks that reached the barrier: 3/4.",
+        "The first task at the barrier: /job:jax_worker/replica:0/task:3. Some timed out task names:",
+        "/job:jax_worker/replica:0/task:2",
+    )
+    files = {
+        f"node-{n}.log": lines(at(0, f"begins as process {n} of 4"), *(at(600, text) for text in told if n != 2))
+        for n in range(4)
+    }
+    nodes = {f"node-{n}": (2 * n, 2 * n + 1) for n in range(4)}
+
+    found = diagnose(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=8), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "node-2" in found.headline
+
+
 def test_the_only_one_that_was_killed_is_told_from_those_that_failed_or_were_ended() -> None:
     """Two lost it and failed, one was told to end; neither silence nor an order tells the two that are left apart."""
     said = {n: [at(k, f"step {k} loss 2.5") for k in range(1, 20)] for n in range(4)}
