@@ -104,8 +104,9 @@ def _ahead(
             apart.setdefault(stretch.form, set()).add(_apart(stretch, began, ended))
     for stretch in others:
         ahead = offsets.get(stretch.form)
-        if ahead is None and stretch.file not in of_own and 0 not in apart[stretch.form]:  # one clock is of one zone
-            ahead = _by_job(stretch, began, planned) or _apart(stretch, began, ended)
+        if ahead is None and stretch.file not in of_own and 0 not in apart[stretch.form]:
+            # One clock is of one zone: the file that comes nearest to the end of the job tells it of all
+            ahead = _by_job(stretch, began, planned) or min(apart[stretch.form], key=lambda of: (abs(of), of))
         if ahead and _is_nearer(stretch, ahead, began, ended):
             yield stretch, ahead
 

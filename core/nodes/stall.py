@@ -167,16 +167,23 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     odd = [rank for rank in odd if _is_elsewhere(table, last, rank, odd, until)]
     saying = {rank: len(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
     odd = [rank for rank in odd if saying[rank] > len(home) * MAJORITY or (saying[rank] == 1 and rank != min(home))]
+    odd = [rank for rank in odd if saying[rank] > 1 or not _went_on_after(parsed, int(table.event[last[rank]]))]
     signs = []
     for node in sorted({home[rank] for rank in odd}):
         own = [rank for rank in odd if home[rank] == node]
         text = short(quote(texts.get(last[own[0]], "")))
-        if not text:
-            continue  # a blank line is no word
+        if not any(letter.isalpha() for letter in text):
+            continue  # a blank line is no word, nor is the clock of a line that was cut off
         most = f"{count} of {len(home)} {table.speakers} went on to say something else"
         because = f"The last word of {table.called(own, node)} was \u201c{text}\u201d; {most}."
         signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
+
+
+def _went_on_after(parsed: Parsed, event: int) -> bool:
+    """Whether the job made progress after this was said before: who saves for all says it each time, and others not."""
+    iterations, first = parsed.iterations, parsed.table.rows_of([event])[event][:1]
+    return iterations.last is not None and bool(NO_ITERATION < iterations.of_row[first][0] < iterations.last)
 
 
 def _before_training(parsed: Parsed, rows: Sequence[int]) -> bool:
