@@ -187,3 +187,29 @@ def capped(share: float) -> Job:
 def test_what_machines_do_before_training_is_no_level(share: float, accused: list[str]) -> None:
     """All rise at once when it begins, by more than what one loses later."""
     assert suspected(capped(share)) == accused
+
+
+def led(own: float) -> Job:
+    """A controller on the first node tells how long each step took, three others how long their part did."""
+    files, clock, said = {}, 0.0, dict[str, list[str]]()
+    for step in range(1, STEPS + 1):
+        took = 8.4 if step <= ONSET else 15.2
+        clock += took
+        said.setdefault("farm-a/control.log", []).append(at(clock, f"ctl INFO step {step} done in {took:.1f}s"))
+        for node in list(NODES)[1:]:
+            part = 5.4 * (own if node == "farm-c" and step > ONSET else 1.0) * (1 + 0.02 * noise(step, ord(node[-1])))
+            said.setdefault(f"{node}/worker.log", []).append(
+                at(
+                    clock - 2,
+                    f"worker INFO step {step}: 256 completions done in {part:.1f}s, {468406 + 7 * step} tokens",
+                )
+            )
+    files = {name: lines(*of) for name, of in said.items()}
+    stop = at(clock + 1, "slurmstepd: error: *** JOB 77 ON farm-a CANCELLED AT 2026-11-21T04:07:53 ***")
+    return job(files | {"slurm.out": lines(stop)}, nodes=tuple(NODES), status=Status.CANCELLED)
+
+
+@pytest.mark.parametrize(("own", "accused"), [(1.0, []), (2.2, ["farm-c"])])
+def test_the_time_of_the_whole_step_is_not_that_of_the_node_which_tells_it(own: float, accused: list[str]) -> None:
+    """It is twice as long because somebody is; whose part is, is to blame."""
+    assert suspected(led(own)) == accused
