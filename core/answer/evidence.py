@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.course.epochs import iterations_of_epochs_before
 from core.events.messages import key_rows
 from core.events.row_text import cite_rows
 from core.events.table import EventTable
@@ -117,13 +116,12 @@ def iteration_evidence(
         score = ONSET if ending.slow.than_good_jobs else BEGAN
         others.insert(0, (score, ending.slow.iteration, slowdown(ending.slow), ()))
     ordered = sorted((*last, *others), key=lambda entry: -entry[0])
-    earlier = iterations_of_epochs_before(parsed.table, parsed.files, parsed.iterations)
     return tuple(
         IterationEvidence(
             id=f"I{n}",
             score=score,
-            because=f"{because} With the epochs before it is the {earlier + number:,}th." if earlier else because,
-            iteration=earlier + number,
+            because=because,
+            iteration=number,
             events=events,
         )
         for n, (score, number, because, events) in enumerate(ordered, start=1)
@@ -137,11 +135,13 @@ def _last_complete(
     last, total = parsed.iterations.last, parsed.iterations.total
     if last is None:
         return []
-    of_row, planned = parsed.iterations.of_row, f", of {total} planned" if total else ""
+    within = parsed.iterations.epochs.within(last)
+    of_epoch = f" ({within} of its epoch)" if within != last else ""
+    of_row, planned = parsed.iterations.of_row, f", of {total} planned" if total and not of_epoch else ""
     roots = [
         ids[candidate.event] for candidate in telling if candidate.role is Role.ROOT and last in of_row[candidate.rows]
     ]
-    return [(LAST, last, f"Iteration {last} is the last that any rank completed{planned}.", tuple(roots))]
+    return [(LAST, last, f"Iteration {last}{of_epoch} is the last that any rank completed{planned}.", tuple(roots))]
 
 
 def slowdown(slow: Slowdown) -> str:

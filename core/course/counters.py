@@ -25,7 +25,7 @@ MORE_READ = 768  # and so many where those repeat few numbers: 64 ranks may shar
 REGULAR = 0.8  # of the steps are the same: a line may be missing where ranks share a file
 MAX_NUMBERS = 24  # in a line; a counter stands among the first
 # A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction.
-_ALONE = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w-]|[:.]\d)"
+ALONE = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w-]|[:.]\d)"
 # The same, where none of those counts: one letter may stand before it ("e3 i370"), and around it letters of scripts
 # that are written without spaces.
 _MARKED = r"(?:(?<![A-Za-z0-9_./-])|(?<=[\s(\[|,][A-Za-z])|(?<=^[A-Za-z]))(?<!\d:)\d{1,9}(?![A-Za-z0-9_-]|[:.]\d)"
@@ -42,7 +42,7 @@ _MEASURES = re.compile(
     re.IGNORECASE,
 )
 LIKELY = 2  # of _quality: a word or a total alone, or a regular step beside a measurement
-RANK_SKEW = 3  # ranks that share a file are this many iterations apart at most (as in core.course.iterations)
+RANK_SKEW = 3  # ranks that share a file are this many iterations apart at most
 _COUNTED = re.compile(  # what is counted, behind the number: "after 10 minibatches"
     r"\s(?:mini|micro)?-?(?:batch(?:es)?|steps|iterations|iters|updates)\b", re.IGNORECASE
 )
@@ -71,7 +71,7 @@ def find_counter(
         among: voices that are listened to; None for all.
         counted: iterations that others count.
     """
-    forms = (_ALONE, _MARKED) if among is None else (_ALONE,)
+    forms = (ALONE, _MARKED) if among is None else (ALONE,)
     found = [entry for number in forms for entry in _find(table, files, among, counted, number)]
     if not found:
         return None

@@ -10,6 +10,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.counters import RANK_SKEW
+from core.course.epochs import THROUGH, Epochs, counted_through, find_epochs
 from core.course.markers import Markers, find_markers, measures
 from core.course.pace import Course, course_of, drawn_course
 from core.events.column import Column
@@ -35,6 +37,7 @@ class Iterations:
     the rest tells of what it says regularly (``find_pulse``). of_rank: of each rank that counts. total: how many were
     planned. series: numbers by iteration, by name. course: when the job reached them.
     courses: the same of each rank that counts. drawn: where no line has a clock, when its bar says so, from its start.
+    epochs: where they are counted anew in each; all numbers here go on from one to the next.
     """
 
     of_row: Column
@@ -50,6 +53,7 @@ class Iterations:
     ended: int = NO_TIME  # time of the last marker, in microseconds
     drawn: Course | None = None
     began: int | None = None  # time at which the last of several runs in the same files began, in microseconds
+    epochs: Epochs = THROUGH
 
     @property
     def at_end(self) -> bool:
@@ -65,23 +69,29 @@ def find_iterations(
     if not len(found.rows):
         return _uncounted(table, planned)
     totals = found.totals[found.totals > 0].tolist()
+    epochs, is_clock = find_epochs(table, files, found), clocked is found
+    drawn = None if clocked.timed.any() else drawn_course(clocked)
+    found = counted_through(found, epochs)
+    clocked = found if is_clock else counted_through(clocked, epochs)
     is_ours, began = _last_run(table, found)
     often, ours = Counter(totals), found.only(is_ours)
+    last = int(ours.numbers.max())
     ranks = table.rank_of_voice[ours.voices]
     return Iterations(
         of_row=_carry(table, found, is_ours),
-        last=int(ours.numbers.max()),
+        last=last,
         of_rank={rank: int(ours.numbers[mine].max()) for rank, mine in rows_by(ranks, np.flatnonzero(ranks >= 0))},
-        total=planned or (max(set(totals), key=often.__getitem__) if totals else None),
+        total=planned or (max(set(totals), key=often.__getitem__) + last - epochs.within(last) if totals else None),
         marks=ours.rows,
         numbers=ours.numbers,
         voices=ours.voices,
         series=_series(table, files, ours, memory),
         course=course_of(ours if clocked is found else clocked),
         courses={rank: course_of(ours.only(mine)) for rank, mine in rows_by(ranks, np.flatnonzero(ranks >= 0))},
-        drawn=None if clocked.timed.any() else drawn_course(clocked),
+        drawn=drawn,
         ended=int(ours.times.max()),
         began=began,
+        epochs=epochs,
     )
 
 
@@ -187,7 +197,7 @@ def _last_run(table: EventTable, marks: Markers) -> tuple[NDArray[np.bool_], int
     ours = np.ones(len(marks.rows), np.bool_)
     restarts = []
     for _, mine in rows_by(marks.voices, np.arange(len(marks.rows))):
-        fell = np.flatnonzero(np.diff(marks.numbers[mine]) < -_RANK_SKEW)
+        fell = np.flatnonzero(np.diff(marks.numbers[mine]) < -RANK_SKEW)
         if len(fell):
             ours[mine[: fell[-1] + 1]] = False
             restarts.append(int(marks.times[mine[fell[-1] + 1]]))
@@ -199,9 +209,6 @@ def _last_run(table: EventTable, marks: Markers) -> tuple[NDArray[np.bool_], int
     if began is not None:
         ours &= marks.times >= began
     return ours, began
-
-
-_RANK_SKEW = 3  # ranks that share a voice are this many iterations apart at most
 
 
 def _series(

@@ -98,14 +98,15 @@ def _ahead(
     began, ended = min(stretch.first for stretch in own), max(stretch.last for stretch in own)
     offsets, of_own = _offsets(known, usual), {stretch.file for stretch in own}
     others = [stretch for stretch in known if stretch.form != usual]
-    apart: dict[str, Counter[int]] = {}
+    apart: dict[str, set[int]] = {}
     for stretch in others:
         if stretch.file not in of_own:
-            apart.setdefault(stretch.form, Counter())[_apart(stretch, began, ended)] += 1
+            apart.setdefault(stretch.form, set()).add(_apart(stretch, began, ended))
     for stretch in others:
         ahead = offsets.get(stretch.form)
-        if ahead is None and stretch.file not in of_own and 0 not in apart[stretch.form]:  # one clock is of one zone
-            ahead = _by_job(stretch, began, planned) or _most(apart[stretch.form])
+        if ahead is None and stretch.file not in of_own and 0 not in apart[stretch.form]:
+            # One clock is of one zone: the file that comes nearest to the end of the job tells it of all
+            ahead = _by_job(stretch, began, planned) or min(apart[stretch.form], key=lambda of: (abs(of), of))
         if ahead and _is_nearer(stretch, ahead, began, ended):
             yield stretch, ahead
 

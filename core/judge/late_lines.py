@@ -6,7 +6,7 @@ never in a good job.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,7 +140,7 @@ def _after(parsed: Parsed, rows: NDArray[np.intp], last_marks: NDArray[np.intp])
     return bool(np.where(dated, table.time[rows] > ended, by_place).all())
 
 
-def _ends_most(parsed: Parsed, rows: NDArray[np.intp], ends: Collection[int]) -> bool:
+def _ends_most(parsed: Parsed, rows: NDArray[np.intp], ends: Set[int]) -> bool:
     """Whether they are the last words of most ranks, without a clock: in a file of errors that counts no progress."""
     return len(rows) > max(len(parsed.table.ranks) * MAJORITY, MIN_RANKS) and ends.issuperset(rows.tolist())
 

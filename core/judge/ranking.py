@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.course.iterations import Iterations, named_iteration
+from core.course.epochs import Epochs
+from core.course.iterations import NO_ITERATION, Iterations, named_iteration
 from core.course.stages import STAGES, in_train, stage_of_frames, stage_of_path
 from core.events.messages import keys_of, rows_of_messages
 from core.events.row_text import each_row, read_rows
@@ -65,7 +66,7 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
             if frames.fact is not None and candidate.role is Role.ROOT
             else candidate
         )
-        named = _named(raised, place, [lines[row] for row in own if row in lines], interval)
+        named = _named(raised, place, [lines[row] for row in own if row in lines], interval, parsed.iterations.epochs)
         with_iteration = replace(raised, iteration=named)
         stage = _stage(with_iteration, place, text, frames)
         ranked.append(
@@ -143,11 +144,13 @@ def _in_frames(parsed: Parsed, candidates: Sequence[Candidate], heads: Sequence[
     return frames
 
 
-def _named(candidate: Candidate, place: _Place, lines: Sequence[str], interval: int) -> int | None:
-    """The iteration that a root names in its own words."""
+def _named(candidate: Candidate, place: _Place, lines: Sequence[str], interval: int, epochs: Epochs) -> int | None:
+    """The iteration that a root names in its own words, where each epoch counts anew as the lines that count do."""
     if candidate.role is not Role.ROOT:
         return None
-    return named_iteration(lines, place.iteration, interval)
+    completed = place.iteration if place.iteration == NO_ITERATION else epochs.within(place.iteration)
+    named = named_iteration(lines, completed, interval)
+    return None if named is None else named + place.iteration - completed
 
 
 def _interval(iterations: Iterations) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.course.level_shift import LONG_DRIFT, MAD_TO_SIGMA
 from core.course.timings import is_rate, may_be_duration
+from core.judge.slowdown import Slowdown
 from core.naming import figure
 from core.nodes.sign import Sign
 from core.nodes.slow import WAITS
@@ -109,18 +110,23 @@ class _Change:
 
 
 def series_signs(
-    parsed: Parsed, told: Sequence[tuple[int, str, Mapping[Subject, Told]]], onset: int | None = None
+    parsed: Parsed,
+    told: Sequence[tuple[int, str, Mapping[Subject, Told]]],
+    onset: int | None = None,
+    slow: Slowdown | None = None,
 ) -> list[Sign]:
     """A sign for the one node that numbers tell from all others since some moment.
 
     Args:
         told: numbers with their message, their name and whom they are of.
         onset: the iteration from which on the job is slower; None where it is not.
+        slow: how much slower it is.
     """
     found: dict[str, list[_Change]] = defaultdict(list)
     for number, (event, name, values) in enumerate(told):
         for change in _changes(event, name, values) or _changes(event, name, values, _places(parsed, values, onset)):
-            found[change.node].append(replace(change, number=number))
+            if slow is None or not _is_step_of_job(change, values, slow):
+                found[change.node].append(replace(change, number=number))
     ordered = sorted(found.items(), key=lambda entry: (-len(_numbers(entry[1])), entry[0]))
     if not ordered or (len(ordered) > 1 and len(_numbers(ordered[0][1])) < SEVERAL * len(_numbers(ordered[1][1]))):
         return []  # they point to several: to nobody
@@ -147,6 +153,16 @@ def series_signs(
             rows=tuple(sorted({change.row for change in best[:SEVERAL]})),
         )
     ]
+
+
+def _is_step_of_job(change: _Change, told: Mapping[Subject, Told], slow: Slowdown) -> bool:
+    """Whether it is how long all work together for a step, told by whoever leads, where the others tell of a part."""
+    others = np.concatenate([of.values for subject, of in told.items() if subject.node != change.node])
+    usual = float(np.median(others))
+    is_step = any(
+        slow.is_like(replace(slow, before=change.before / scale, after=change.after / scale)) for scale in (1, 1000)
+    )
+    return is_step and change.alone and max(usual, change.before) > LONG_DRIFT * min(usual, change.before)
 
 
 def _numbers(changes: Sequence[_Change]) -> set[int]:

@@ -191,6 +191,7 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     odd = [rank for rank in words.odd if _is_elsewhere(table, last, rank, words.odd, until)]
     saying = {rank: len(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
     odd = [rank for rank in odd if saying[rank] > len(home) * MAJORITY or (saying[rank] == 1 and rank != min(home))]
+    odd = [rank for rank in odd if saying[rank] > 1 or not _went_on_after(parsed, int(table.event[last[rank]]))]
     return _apart(parsed, words, odd, home, "The last word of {who} was", "that of ")
 
 
@@ -242,10 +243,16 @@ def _apart(
     for node in sorted({home[rank] for rank in odd}):
         own = [rank for rank in odd if home[rank] == node]
         text = short(words.texts[own[0]], LONG)
-        if text:  # a blank line is no word
+        if any(map(str.isalpha, text)):  # a blank line is no word, nor is the clock of a line that was cut off
             who = begins.format(who=parsed.table.called(own, node))
             signs.append(_stuck(node, "lacks", LACKS, f"{who} \u201c{text}\u201d; {most}.", own))
     return signs
+
+
+def _went_on_after(parsed: Parsed, event: int) -> bool:
+    """Whether the job made progress after this was said before: who saves for all says it each time, and others not."""
+    iterations, first = parsed.iterations, parsed.table.rows_of([event])[event][:1]
+    return iterations.last is not None and bool(NO_ITERATION < iterations.of_row[first][0] < iterations.last)
 
 
 def _before_training(parsed: Parsed, rows: Sequence[int]) -> bool:

@@ -141,7 +141,7 @@ def _by_any_numbers(
         return []
     told = tuple(told_numbers(parsed, home))
     return (
-        series_signs(parsed, told, _onset(ending))
+        series_signs(parsed, told, _onset(ending), ending.slow)
         or exchange_signs(told)
         or exchange_signs(tuple(told_seldom(parsed, home)), seldom=True)
         or alone_signs(told)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.iterations import NO_ITERATION
 from core.events.messages import unlabelled
 from core.events.row_text import each_row, read_rows
 from core.events.table import rows_by
@@ -61,7 +62,7 @@ def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int,
         for (_, name), of_subject in sorted(found.items()):
             whole = {subject: of for subject, of in sorted(of_subject.items()) if len(of) >= MIN_SIDE}
             if len(whole) >= max(MIN_RANKS, len(of_subject) * MAJORITY) and _is_measured(whole.values()):
-                yield event, name, _told(parsed, whole)
+                yield event, name, _told(parsed, _while_it_trained(parsed, whole))
 
 
 def told_seldom(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
@@ -212,6 +213,16 @@ def _is_measured(told: Iterable[list[tuple[int, float]]]) -> bool:
     every = np.concatenate(series)
     counts = all((np.diff(of) >= 0).all() for of in series)
     return bool(np.isfinite(every).all() and every.max() > 0) and not counts
+
+
+def _while_it_trained(
+    parsed: Parsed, of_subject: Mapping[Subject, list[tuple[int, float]]]
+) -> Mapping[Subject, list[tuple[int, float]]]:
+    """The same without what was told before the first iteration, if enough is left: machines idle until then."""
+    rows = np.unique([row for of in of_subject.values() for row, _ in of])
+    begun = frozenset(rows[parsed.iterations.of_row[rows] != NO_ITERATION].tolist())
+    kept = {subject: [(row, value) for row, value in of if row in begun] for subject, of in of_subject.items()}
+    return kept if min(map(len, kept.values())) >= 2 * MIN_SIDE else of_subject
 
 
 def _told(parsed: Parsed, of_subject: Mapping[Subject, list[tuple[int, float]]]) -> dict[Subject, Told]:

@@ -165,3 +165,51 @@ def test_numbers_of_a_progress_bar_are_no_list_of_ranks() -> None:
     parsed = parse_job(whole, (), cache=None, workers=1, progress=None)
 
     assert not list(told_numbers(parsed, dict(enumerate("abcd"))))
+
+
+def capped(share: float) -> Job:
+    """Machines that idle until training begins; half-way the cards of one draw less, and steps take longer."""
+    steps = [at(100 + 10 * k, f"step {k} loss 2.5") for k in range(1, 21)]
+    slow = [at(300 + 14 * k, f"step {20 + k} loss 2.5") for k in range(1, 21)]
+    stop = at(581, "slurmstepd: error: *** JOB 77 ON farm-a CANCELLED AT 2026-11-21T04:09:41 ***")
+    files = {"train.log": lines(*steps, *slow, stop)}
+    for node in NODES:
+        said = []
+        for clock in range(10, 580, 20):
+            own = share if node == "farm-d" and clock > 300 else 1.0
+            level = own * (1 + 0.01 * noise(clock, 1)) if clock > 110 else 0.15
+            said.append(at(clock, f"stats sm={1965 * level:.0f}MHz draw={610 * level:.1f}W"))
+        files[f"{node}/stats.log"] = lines(*said)
+    return job(dict(files), nodes=tuple(NODES), node_ranks=NODES, status=Status.CANCELLED)
+
+
+@pytest.mark.parametrize(("share", "accused"), [(0.65, ["farm-d"]), (1.0, [])])
+def test_what_machines_do_before_training_is_no_level(share: float, accused: list[str]) -> None:
+    """All rise at once when it begins, by more than what one loses later."""
+    assert suspected(capped(share)) == accused
+
+
+def led(own: float) -> Job:
+    """A controller on the first node tells how long each step took, three others how long their part did."""
+    files, clock, said = {}, 0.0, dict[str, list[str]]()
+    for step in range(1, STEPS + 1):
+        took = 8.4 if step <= ONSET else 15.2
+        clock += took
+        said.setdefault("farm-a/control.log", []).append(at(clock, f"ctl INFO step {step} done in {took:.1f}s"))
+        for node in list(NODES)[1:]:
+            part = 5.4 * (own if node == "farm-c" and step > ONSET else 1.0) * (1 + 0.02 * noise(step, ord(node[-1])))
+            said.setdefault(f"{node}/worker.log", []).append(
+                at(
+                    clock - 2,
+                    f"worker INFO step {step}: 256 completions done in {part:.1f}s, {468406 + 7 * step} tokens",
+                )
+            )
+    files = {name: lines(*of) for name, of in said.items()}
+    stop = at(clock + 1, "slurmstepd: error: *** JOB 77 ON farm-a CANCELLED AT 2026-11-21T04:07:53 ***")
+    return job(files | {"slurm.out": lines(stop)}, nodes=tuple(NODES), status=Status.CANCELLED)
+
+
+@pytest.mark.parametrize(("own", "accused"), [(1.0, []), (2.2, ["farm-c"])])
+def test_the_time_of_the_whole_step_is_not_that_of_the_node_which_tells_it(own: float, accused: list[str]) -> None:
+    """It is twice as long because somebody is; whose part is, is to blame."""
+    assert suspected(led(own)) == accused

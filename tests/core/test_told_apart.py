@@ -260,3 +260,28 @@ def test_who_has_an_empty_log_beside_those_of_all_others_never_spoke() -> None:
 
     assert "c03" in parsed.nodes
     assert suspected(job(files)) == ["c03"]
+
+
+def ended_apart(last: str, before: str = "") -> Job:
+    """Eight ranks that count to 20 without a clock until somebody cancels them; rank 3 says something else in the end.
+
+    before: what it said after iteration 10.
+    """
+    steps = [f"it {k} loss 2.5 fetch 50 ms" for k in range(1, 21)]
+    own = [*steps[:10], *([before] if before else []), *steps[10:], last]
+    files = {f"host-{n // 2}/rank{n}.log": lines(*(own if n == 3 else steps)) for n in range(8)}
+    files["slurm.out"] = lines(at(900, "slurmstepd: error: *** JOB 77 ON host-0 CANCELLED AT 2026-11-21T04:15:00 ***"))
+    return job(dict(files), status=Status.CANCELLED)
+
+
+@pytest.mark.parametrize(
+    ("last", "before", "who"),
+    [
+        ("opening shard_3", "", ["host-1"]),
+        ("saved ckpt_20 for all", "saved ckpt_10 for all", []),
+        ("11-1", "", []),
+    ],
+)
+def test_who_saves_for_all_or_whose_log_is_cut_off_stands_nowhere_else(last: str, before: str, who: list[str]) -> None:
+    """It said the same after an iteration before, and the job went on; a part of a clock is no word."""
+    assert suspected(ended_apart(last, before)) == who

@@ -165,3 +165,19 @@ def test_a_clock_without_a_date_is_of_the_day_that_seconds_since_1970_tell() -> 
     spoke = parse(job({"job.out": lines(*steps), "job.eventlog": lines(*flux)})).table.spoke
 
     assert (int(spoke.last.max()) - int(spoke.first.min())) // SECOND < 11 * 60
+
+
+def test_files_by_one_clock_are_of_one_zone_whenever_each_of_them_ends() -> None:
+    """A kernel that said its last word long before the end is no hour further away than its neighbours."""
+    steps = [f"{START + timedelta(hours=8, seconds=20 * k):%H:%M:%S}.500 step {k} loss 2.5" for k in range(1, 61)]
+    files = {f"gpu-{n}.log": lines(*steps) for n in range(3)}
+    said = "kernel: perf: interrupt took too long (3474 > 3463), lowering kernel.perf_event_max_sample_rate to 42000"
+    files |= {
+        f"syslog/gpu-{n}.log": lines(
+            *(f"{START + timedelta(minutes=m - 10):%b %d %H:%M:%S} gpu-{n} {said}" for m in range(0, last, 3))
+        )
+        for n, last in enumerate((31, 20, 31))
+    }
+    spoke = parse(job(dict(files))).table.spoke
+
+    assert int(spoke.last.max()) <= int(spoke.first.min()) + (10 + 20 + 1) * 60 * SECOND
