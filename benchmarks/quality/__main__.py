@@ -50,10 +50,11 @@ class LabelledSet:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables, and write them into the documents when asked to."""
     options = _parser().parse_args(arguments)
-    with labelled_jobs(options.jobs, options.truth) as (jobs, truth), blind_jobs() as blind:
+    archives = BLIND if options.blind else ()
+    with labelled_jobs(options.jobs, options.truth) as (jobs, truth), blind_jobs(archives) as blind:
         truths = read_truths(truth)
         chosen = [LabelledSet(name, jobs, _of_set(name, truths)) for name in options.set or SETS]
-        chosen += blind if options.blind else []
+        chosen += blind
         chosen += [LabelledSet(name, place, read_truths(Path(labels))) for name, place, labels in options.also]
         chosen = [jobs_set for jobs_set in chosen if jobs_set.truths]
         if not chosen:
@@ -76,11 +77,11 @@ def labelled_jobs(jobs: str | None, truth: Path | None) -> Iterator[tuple[str, P
 
 
 @contextmanager
-def blind_jobs() -> Iterator[list[LabelledSet]]:
+def blind_jobs(archives: Sequence[Path] = BLIND) -> Iterator[list[LabelledSet]]:
     """The jobs of each blind set, unpacked for as long as they are measured; two sets may have the same ids."""
     with tempfile.TemporaryDirectory() as folder:
         sets = []
-        for archive in BLIND:
+        for archive in archives:
             own = Path(folder, archive.name.partition(".")[0])
             with tarfile.open(archive) as packed:
                 unpack(packed, own)

@@ -180,20 +180,33 @@ def _shift(log: Floats) -> tuple[tuple[int, int] | None, float]:
 def _best_pair(
     log: Floats, firsts: NDArray[np.int64], afters: NDArray[np.int64]
 ) -> tuple[tuple[int, int] | None, float]:
+    """The first and the last place of the cheapest stretch; of equals that which begins, then ends first."""
+    order = np.argsort(log, kind="stable")
+    rising = log[order]
     best, least = None, np.inf
     for first in firsts.tolist():
-        for after in afters.tolist():
-            outside = len(log) - (after - first)
-            if after - first < SHORTEST or outside < SHORTEST:
-                continue
-            inner, outer = log[first:after], np.append(log[:first], log[after:])
-            level, around = np.median(inner), np.median(outer)
-            if level <= around:
-                continue
-            cost = float(np.abs(inner - level).sum() + np.abs(outer - around).sum())
-            if cost < least:
-                best, least = (first, after - 1), cost
+        inside = afters - first
+        ends = afters[(inside >= SHORTEST) & (len(log) - inside >= SHORTEST)]
+        if not len(ends):
+            continue
+        chosen = (order >= first) & (order < ends[:, None])
+        level, inner = _medians_and_costs(rising, chosen)
+        around, outer = _medians_and_costs(rising, ~chosen)
+        costs = np.where(level > around, inner + outer, np.inf)
+        cheapest = int(costs.argmin())
+        if costs[cheapest] < least:
+            best, least = (first, int(ends[cheapest]) - 1), float(costs[cheapest])
     return best, least
+
+
+def _medians_and_costs(rising: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Median and L1 cost of what each row has chosen of values that rise: all rows at once, for there are thousands."""
+    counted = chosen.cumsum(axis=1, dtype=np.int32)
+    number = counted[:, -1:]
+    below, above = ((counted < place).sum(axis=1) for place in ((number + 1) // 2, number // 2 + 1))
+    median = (rising[below] + rising[above]) / 2
+    cost: Floats = (np.abs(rising - median[:, None]) * chosen).sum(axis=1)
+    return median, cost
 
 
 def _drift(log: Floats) -> tuple[int | None, float]:

@@ -6,7 +6,7 @@ never in a good job.
 """
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
     if len(iterations.marks) < MIN_TIMES or at_end or parsed.job.status is Status.COMPLETED:
         return tuple(candidates)
     known = {candidate.event for candidate in candidates} | parsed.telling
-    last, ends = last_marks(table, iterations.marks), set(untimed_ends(table).tolist())
+    last, ends = last_marks(table, iterations.marks), frozenset(untimed_ends(table).tolist())
     if ending.slow is not None and not (ending.slow.than_good_jobs or ending.hung):
         candidates = [
             candidate.with_role(Role.PROPAGATED, "said once a job that was slow had stopped: who gave up did not break")
@@ -140,7 +140,7 @@ def _after(parsed: Parsed, rows: NDArray[np.intp], last_marks: NDArray[np.intp])
     return bool(np.where(dated, table.time[rows] > ended, by_place).all())
 
 
-def _ends_most(parsed: Parsed, rows: NDArray[np.intp], ends: Set[int]) -> bool:
+def _ends_most(parsed: Parsed, rows: NDArray[np.intp], ends: frozenset[int]) -> bool:
     """Whether they are the last words of most ranks, without a clock: in a file of errors that counts no progress."""
     return len(rows) > max(len(parsed.table.ranks) * MAJORITY, MIN_RANKS) and ends.issuperset(rows.tolist())
 

@@ -5,6 +5,7 @@ srun does when tasks end (``srun: error: gpu-7: task 2: Terminated``), each rank
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from core.events.messages import unlabelled
 from core.events.row_text import read_rows
@@ -161,7 +162,13 @@ def _texts_of(table: EventTable, files: Mapping[str, LogFile], events: Sequence[
 
 def names_only_tasks(table: EventTable) -> bool:
     """Whether the only nodes that are known are tasks of srun's."""
-    return bool(table.nodes) and set(table.nodes) <= set(map(task_called, range(MAX_REPORTS)))
+    return bool(table.nodes) and _tasks().issuperset(table.nodes)
+
+
+@cache
+def _tasks() -> frozenset[str]:
+    """Every task that may report; made anew, they took a tenth of a small job's diagnosis."""
+    return frozenset(map(task_called, range(MAX_REPORTS)))
 
 
 def _names_both(sample: str) -> bool:

@@ -284,5 +284,5 @@ def test_a_document_without_markers_is_left_alone(tmp_path: Path, content: str |
 
 def test_no_truth_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A folder without labels gives a sentence and exit code 2, not an empty table."""
-    assert main(["--truth", str(tmp_path)]) == 2
+    assert main(["--jobs", str(tmp_path), "--truth", str(tmp_path)]) == 2
     assert "No truth" in capsys.readouterr().err

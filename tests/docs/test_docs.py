@@ -186,10 +186,10 @@ def test_the_glossary_has_every_word_of_an_answer(word: str) -> None:
 def test_the_glossary_is_short_and_its_words_are_in_the_code() -> None:
     """Forty words at most, each with the name under which it stands in the program."""
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in GLOSSARY.splitlines() if line.startswith("| ")][2:]
-    named = [name for row in rows for name in re.findall(r"`(\w+)`", row[2])]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row[2])}
     assert 20 <= len(rows) <= 40
     assert all("`" in row[2] for row in rows)
-    assert [name for name in named if name not in _names_in_code()] == []
+    assert named - _names_in_code() == set()
 
 
 def _names_in_code() -> frozenset[str]:

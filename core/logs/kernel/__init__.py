@@ -161,24 +161,23 @@ def unwrap_kernel() -> Unwrap:
 @cache
 def _compile() -> _Kernel:
     kernel = _entry(_sources())
-    _enable_cache(kernel)
-    with suppress(OSError):  # no space in that folder; what was compiled is there all the same
-        _Ledger(kernel, Format()).read(np.frombuffer(b"\n" * SPARE, np.uint8), 1, 0)
+    _keep(kernel, lambda: _Ledger(kernel, Format()).read(np.frombuffer(b"\n" * SPARE, np.uint8), 1, 0))
     return kernel
 
 
 @cache
 def _compile_unwrap() -> Unwrap:
     kernel = _unwrap_entry(_sources())
-    _enable_cache(kernel)
-    with suppress(OSError):
-        kernel(0, 0, forms.Compiled(()).program, 0, 0, 0)
+    _keep(kernel, lambda: kernel(0, 0, forms.Compiled(()).program, 0, 0, 0))
     return kernel
 
 
-def _enable_cache(kernel: object) -> None:
+def _keep(kernel: object, call: Callable[[], object]) -> None:
+    """Call it for the first time, which compiles it, or loads what numba has cached, if it can cache."""
     with suppress(RuntimeError):  # numba finds no folder that it may write to
         kernel.enable_caching()  # type: ignore[attr-defined]  # of numba's dispatcher
+    with suppress(OSError):  # no space in that folder; what was compiled is there all the same
+        call()
 
 
 def _entry(sources: str) -> _Kernel:

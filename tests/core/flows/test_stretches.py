@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.flows.stretches import find_stretch, slow_steps, without_pauses
+from core.flows.stretches import SHORTEST, find_level, find_stretch, slow_steps, without_pauses
 
 
 def noise(count: int, seed: int = 0) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -102,3 +102,23 @@ def test_steps_that_nearly_all_write_are_no_pauses() -> None:
 
     assert without_pauses(durations, wrote) is durations
     assert (without_pauses(durations, ~wrote) == durations).all()
+
+
+@pytest.mark.parametrize("count", [9, 40])
+def test_the_stretch_with_the_least_cost_is_that_of_all_pairs_tried_one_by_one(count: int) -> None:
+    """The medians of all pairs are looked up in one order of the values; the twin sorts for each pair."""
+
+    def cost(first: int, after: int) -> float:
+        inner, outer = values[first:after], np.append(values[:first], values[after:])
+        if min(len(inner), len(outer)) < SHORTEST or np.median(inner) <= np.median(outer):
+            return np.inf
+        return float(np.abs(inner - np.median(inner)).sum() + np.abs(outer - np.median(outer)).sum())
+
+    values = noise(count, seed=7)
+    values[count // 3 :] *= 1.01
+    costs = {(first, after - 1): cost(first, after) for first in range(count) for after in range(first, count + 1)}
+
+    found, saved = find_level(values)
+
+    assert found == min(costs, key=costs.__getitem__)
+    assert saved == pytest.approx(1 - min(costs.values()) / np.abs(values - np.median(values)).sum())
