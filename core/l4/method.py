@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from core.course.iterations import NO_ITERATION, Iterations
 from core.events.table import EventTable
 from core.l4.answer import Named, NodeAnomaly, answer
-from core.l4.isolation import anomalies
 from core.model import Diagnosis, IterationEvidence, Scope, Skipped
 from core.parsed import Parsed
 
@@ -133,7 +132,10 @@ def spatial(vectors: Vectors) -> tuple[NodeAnomaly, ...]:
 
 def forest(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Anomaly of each row; 4.3 names no parameters, so scikit-learn's: 100 trees of at most 256 samples."""
-    return np.round(anomalies(counts.astype(np.float32), SEED), 9)  # identical nodes come out at 0.5 and an error
+    from sklearn.ensemble import IsolationForest  # noqa: PLC0415  # takes a second, and only this method needs it
+
+    scores: NDArray[np.float64] = IsolationForest(random_state=SEED).fit(counts).score_samples(counts)
+    return np.round(-scores, 9)  # identical nodes come out at 0.5 and a rounding error
 
 
 def _oddities(vectors: Vectors, row: int) -> dict[int, tuple[int, float]]:
