@@ -181,19 +181,25 @@ def _best_pair(
     log: Floats, firsts: NDArray[np.int64], afters: NDArray[np.int64]
 ) -> tuple[tuple[int, int] | None, float]:
     best, least = None, np.inf
+    count, turn = len(log), np.arange(len(log))
     for first in firsts.tolist():
-        for after in afters.tolist():
-            outside = len(log) - (after - first)
-            if after - first < SHORTEST or outside < SHORTEST:
-                continue
-            inner, outer = log[first:after], np.append(log[:first], log[after:])
-            level, around = np.median(inner), np.median(outer)
-            if level <= around:
-                continue
-            cost = float(np.abs(inner - level).sum() + np.abs(outer - around).sum())
-            if cost < least:
-                best, least = (first, after - 1), cost
+        after = afters[(afters - first >= SHORTEST) & (count - (afters - first) >= SHORTEST)]
+        inside = (turn >= first) & (turn < after[:, None])
+        level, around = _middles(log, inside), _middles(log, ~inside)
+        cost = np.abs(log - np.where(inside, level[:, None], around[:, None])).sum(axis=1)
+        cost[level <= around] = np.inf
+        if len(after) and cost.min() < least:
+            place = int(np.argmin(cost))
+            best, least = (first, int(after[place]) - 1), float(cost[place])
     return best, least
+
+
+def _middles(values: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """(rows) the median of the values that each row chooses."""
+    ordered = np.sort(np.where(chosen, values, np.inf), axis=1)
+    many, row = chosen.sum(axis=1), np.arange(len(chosen))
+    middles: Floats = (ordered[row, (many - 1) // 2] + ordered[row, many // 2]) / 2
+    return middles
 
 
 def _drift(log: Floats) -> tuple[int | None, float]:

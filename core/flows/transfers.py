@@ -41,11 +41,14 @@ def merge(records: Transfers, silence: int) -> Transfers:
     """Records joined where less than ``silence`` microseconds lie between them."""
     if not len(records):
         return records
-    records = records[np.lexsort((records[:, 2], records[:, 1], records[:, 0]))]
-    last = np.maximum.accumulate(records[:, 1])
-    first = np.flatnonzero(np.append(True, records[1:, 0] - last[:-1] > silence))
+    start, end, sizes = records.T
+    if (start[1:] < start[:-1]).any():  # those of one connection are in order
+        order = np.argsort(start, kind="stable")
+        start, end, sizes = start[order], end[order], sizes[order]
+    last = np.maximum.accumulate(end)
+    first = np.flatnonzero(np.append(True, start[1:] - last[:-1] > silence))
     ends = np.append(last[first[1:] - 1], last[-1])
-    return np.stack([records[first, 0], ends, np.add.reduceat(records[:, 2], first)], 1)
+    return np.stack([start[first], ends, np.add.reduceat(sizes, first)], 1)
 
 
 def together(one: Transfers, other: Transfers) -> float:
