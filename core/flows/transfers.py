@@ -36,14 +36,16 @@ def of_lanes(
         if back is not None:
             wanted &= connections.back[rows] == back
         parts.append([column[rows][wanted] for column in (connections.start, connections.end, connections.bytes)])
-    if len(parts) == 1:
-        return _joined(*parts[0], silence)
-    return _joined(*map(np.concatenate, zip(*parts, strict=True)), silence) if parts else np.zeros((0, 3), np.int64)
+    if not parts:
+        return np.zeros((0, 3), np.int64)
+    start, end, sizes = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+    return _joined(start, end, sizes, silence)
 
 
 def merge(records: Transfers, silence: int) -> Transfers:
     """Records joined where less than ``silence`` microseconds lie between them."""
-    return _joined(*records.T, silence)
+    start, end, sizes = records.T
+    return _joined(start, end, sizes, silence)
 
 
 def _joined(start: Ints, end: Ints, sizes: Ints, silence: int) -> Transfers:
