@@ -7,6 +7,7 @@ from core.flows.answer import FlowsAnswer
 from core.flows.connections import Connections, find_connections
 from core.flows.jobs import CaptureJobs, find_jobs, part_of
 from core.flows.judge import Judged, judge
+from core.flows.record_grain import PACKET
 from core.flows.table import FlowTable
 from core.flows.topology import Topology
 from core.model import Skipped
@@ -66,6 +67,9 @@ def _of_capture(table: FlowTable, topology: Topology, *, blind: bool) -> list[Sk
     if table.left_out:
         what = "have no address, an end before their start, or a time before 1970 or after 2100"
         skipped.append(Skipped("records", f"{table.left_out:,} of {len(table) + table.left_out:,} {what}"))
+    if (table.packets == 1).all() and (table.bytes > PACKET).any():
+        what = "the records do not count them, so acknowledgements are not told from data"
+        skipped.append(Skipped("packets", f"{what}, and a slow link may be told as a slow accelerator"))
     if not topology.server:
         alone = "each NIC counts as a server, rails of one job are not joined, and storage may count as a NIC"
         skipped.append(Skipped("servers", f"the topology has none: {alone}"))

@@ -19,7 +19,6 @@ from core.flows.hidden_work import find_hidden_work, stretch_above
 from core.flows.jobs import JobFlows
 from core.flows.own_work import calls_are_seen, own_work
 from core.flows.receipts import fed_by, long_receipts, long_sendings, queued_before
-from core.flows.record_grain import find_grain
 from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, moved, rises, without
 from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
 from core.flows.stretches import SHORTEST
@@ -176,7 +175,7 @@ class Localizer:
 
         Of experts whose exchanges run together in coarse records the other one may seem to work longer.
         """
-        coarse = find_grain(self._connections, self._job.heavy).blur > 2 * MESSAGE_US
+        coarse = self._groups.grain.blur > 2 * MESSAGE_US
         if self._work is None or (coarse and self._groups.of("ep")):
             return None
         found = find_hidden_work(self._work, self._homes, self._timeline.period)

@@ -8,6 +8,7 @@ Differs: autocorrelation of the traffic finds the micro-batch, twice the step, o
 (docs/LOG.md).
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -163,19 +164,26 @@ def _sizes(sizes: Floats, silence: Floats) -> list[tuple[float, float]]:
     order = np.argsort(-silence[:-1], kind="stable")
     longest = silence[order]
     total = np.append(0.0, np.cumsum(sizes))
+    ends = np.zeros(count + 1)
     found = [(-1.0, 0.0, float(total[-1]) or 1.0)]
     for steps in range(FEWEST, count):
-        cuts = np.append(np.append(0, np.sort(order[: steps - 1]) + 1), count)
-        segments = np.diff(total[cuts])
-        usual = float(np.median(segments))
-        equal = float((np.abs(segments / usual - 1) < EQUAL).mean()) if usual else 0.0
-        apart = np.log(np.median(longest[: steps - 1]) / longest[min(steps, len(longest) - 1)])
+        ends[1:steps] = total[np.sort(order[: steps - 1]) + 1]
+        ends[steps] = total[-1]
+        segments = ends[1 : steps + 1] - ends[:steps]
+        usual = _middle(np.sort(segments))
+        equal = np.count_nonzero(np.abs(segments / usual - 1) < EQUAL) / steps if usual else 0.0
+        apart = math.log(_middle(longest[: steps - 1]) / longest[min(steps, len(longest) - 1)])
         found.append((equal * (1 + _APART * min(max(apart, 0.0), _MOST_APART)), equal, usual))
     chosen: list[tuple[float, float]] = []
     for _, equal, usual in sorted(found, reverse=True):
         if len(chosen) < OTHERS and usual and all(abs(usual / size - 1) > APART for _, size in chosen):
             chosen.append((equal, usual))
     return chosen
+
+
+def _middle(values: Floats) -> float:
+    """The median of sorted values."""
+    return float(values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
 
 
 def _path(total: Floats, silence: Floats, size: float, steps: int) -> NDArray[np.int64]:

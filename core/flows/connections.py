@@ -74,6 +74,13 @@ class Connections:
         """The records of a connection."""
         return slice(int(self.offset[connection]), int(self.offset[connection + 1]))
 
+    def all_rows(self, chosen: Ints) -> tuple[Ints, Ints]:
+        """The records of some connections, one behind the other, and of each its place in ``chosen``."""
+        count = np.diff(self.offset)[chosen]
+        before = np.cumsum(count) - count
+        turn = np.repeat(np.arange(len(chosen)), count)
+        return (self.offset[chosen] - before)[turn] + np.arange(len(turn)), turn
+
     def messages(self, rows: slice | Ints) -> Bools:
         """Whether some records hold something of a program: more than headers, or a packet that it pushed."""
         filled: Bools = (self.bytes[rows] > BARE * self.packets[rows]) | ((self.flags[rows] & PUSH) > 0)
@@ -81,9 +88,8 @@ class Connections:
 
     def only(self, chosen: Ints) -> "Connections":
         """Some connections with their records; ``addresses`` and ``switches`` stay as they are."""
-        count = np.diff(self.offset)[chosen]
-        offset = np.append(0, np.cumsum(count))
-        rows = np.repeat(self.offset[chosen] - offset[:-1], count) + np.arange(offset[-1])
+        offset = np.append(0, np.cumsum(np.diff(self.offset)[chosen]))
+        rows = self.all_rows(chosen)[0]
         return Connections(
             self.addresses, self.switches, self.a[chosen], self.b[chosen], self.aport[chosen], self.bport[chosen],
             offset, self.start[rows], self.end[rows], self.back[rows], self.bytes[rows], self.packets[rows],
@@ -157,22 +163,16 @@ def _ends(keys: NDArray[np.uint64], addresses: int) -> tuple[Ints, Ints, Ints, I
 
 def _order(table: FlowTable, codes: Ints, back: Bools) -> Ints:
     """Rows by connection and start; where both are equal, by all else, so that the order of the input is forgotten."""
-    if not len(table):
-        return np.zeros(0, np.int64)
-    since = (table.start - table.start.min()).astype(np.uint64)
-    bits, room = int(since.max()).bit_length(), 64 - int(codes.max()).bit_length()
-    if bits > room:  # beyond 200 days with 2^20 connections: in coarser steps, and what is equal then is sorted below
-        since, bits = since >> np.uint64(bits - room), room
-    packed = (codes.astype(np.uint64) << np.uint64(bits)) | since
-    order = np.argsort(packed)
-    ties = packed[order]
-    same = ties[1:] == ties[:-1]
-    del packed
-    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    order = np.argsort(table.start, kind="stable")  # exporters write nearly by time, which costs little to sort
+    few = np.min_scalar_type(codes.max(initial=0))  # numbers of 16 bits are sorted by counting
+    order = order[np.argsort(codes[order].astype(few), kind="stable")]
+    code, start = codes[order], table.start[order]
+    fresh = (code[1:] != code[:-1]) | (start[1:] != start[:-1])
+    tied = np.flatnonzero(~np.append(fresh, True) | ~np.append(True, fresh))
     rows = order[tied]
     columns = (
         table.flags[rows], table.packets[rows], table.bytes[rows], table.end[rows], table.switch[rows], back[rows],
-        table.start[rows], ties[tied],
+        np.append(0, np.cumsum(fresh))[tied],
     )  # fmt: skip
     order[tied] = rows[np.lexsort(columns)]
     return order

@@ -49,18 +49,20 @@ class _Records:
     message: Bools
 
 
-def last_departure(connections: Connections, topology: Topology, job: JobFlows, groups: Groups, end: Ints) -> Ints:
-    """When the last NIC had gone on from each step; ``end`` where no message tells.
+def last_departure(
+    connections: Connections, topology: Topology, job: JobFlows, groups: Groups, end: Ints
+) -> tuple[Ints, int]:
+    """When the last NIC had gone on from each step, ``end`` where no message tells; and of how many NICs one does.
 
     Args:
         end: (steps) when the last data had arrived, microseconds since 1970.
     """
     rings = np.array(sorted({member for group in groups.of("dp") for member in group.connections}), np.int64)
-    origin = int(connections.start[[connections.offset[member] for member in job.heavy]].min())
+    origin = int(connections.start.min())
     records = _records(connections, job, rings, origin)
     began, arrived = _last_data(records, len(job.nics), end - origin)
     if not records.message.any():
-        return end
+        return end, 0
     sender, first = _first_messages(records, rings, began, arrived)
     later = first - (end - origin)
     # of the last data of its server, or of the job, where its rank waits for others
@@ -70,28 +72,25 @@ def last_departure(connections: Connections, topology: Topology, job: JobFlows, 
     later[later >= LATEST * float(np.median(np.diff(end)))] = NEVER
     by_nic = np.full((len(job.nics), len(end)), NEVER)
     np.minimum.at(by_nic, sender[soon], later[soon])
-    last: Ints = end + np.where(by_nic < NEVER, np.maximum(by_nic, 0), 0).max(axis=0)
-    return last
+    return end + np.where(by_nic < NEVER, np.maximum(by_nic, 0), 0).max(axis=0), len(np.unique(sender[soon]))
 
 
 def _records(connections: Connections, job: JobFlows, rings: Ints, origin: int) -> _Records:
-    nics = np.array(job.nics, np.int64)
-    inside = np.isin(connections.a, nics), np.isin(connections.b, nics)
-    members = np.union1d(np.array((*job.heavy, *job.light), np.int64), np.flatnonzero(inside[0] != inside[1]))
-    count = connections.offset[members + 1] - connections.offset[members]
-    member = np.repeat(members, count)
-    rows = np.concatenate([np.arange(connections.offset[entry], connections.offset[entry + 1]) for entry in members])
-    back = connections.back[rows]
-    own = connections.counted[rows] & np.where(back, inside[1][member], inside[0][member])
+    nics, many = np.array(job.nics, np.int64), len(connections)
+    ends = np.stack([connections.a, connections.b], 1)
+    place = np.minimum(np.searchsorted(nics, ends), len(nics) - 1)
+    place[nics[place] != ends] = -1
+    outside = (place < 0).any(axis=1) & (place >= 0).any(axis=1)
+    members = np.union1d(np.array((*job.heavy, *job.light), np.int64), np.flatnonzero(outside))
+    rows, turn = connections.all_rows(members)
+    member, back = members[turn], connections.back[rows].astype(np.int64)
+    own = connections.counted[rows] & (place[member, back] >= 0)
     rows, member, back = rows[own], member[own], back[own]
-    near = np.where(back, connections.b[member], connections.a[member])
-    far = np.where(back, connections.a[member], connections.b[member])
-    sender, receiver = np.searchsorted(nics, near), np.searchsorted(nics, far)
-    outside = ~np.isin(far, nics)
-    receiver[outside] = -1
-    lane = member * 2 + back
-    lane[outside] = 2 * len(connections) + sender[outside] * len(connections.addresses) + far[outside]
-    ring = connections.data[rows] & np.isin(member, rings)
+    sender, receiver = place[member, back], place[member, 1 - back]
+    lanes = np.arange(2 * many).reshape(-1, 2)
+    lanes[outside] = 2 * many + place[outside] * len(connections.addresses) + ends[outside][:, ::-1]
+    lane = lanes[member, back]
+    ring = connections.data[rows] & np.isin(np.arange(many), rings)[member]
     message = connections.messages(rows) & ~ring & ((connections.flags[rows] & FIN_RST) == 0)
     start, end = connections.start[rows] - origin, connections.end[rows] - origin
     return _Records(sender, receiver, lane, start, end, ring, message)
@@ -109,7 +108,7 @@ def _last_data(records: _Records, nics: int, end: Ints) -> tuple[Ints, Ints]:
         ends = (records.receiver,) if received else (records.sender, records.receiver)
         nic = np.concatenate([of[records.ring] for of in ends])
         start, last = (np.tile(column[records.ring], len(ends)) for column in (records.start, records.end))
-        order = np.lexsort((last, start, nic))
+        order = np.argsort(nic * span + start)  # of equal ones all count, in any order
         nic, start, last = nic[order], start[order], last[order]
         place = np.searchsorted(nic * span + start, turn * span + end, "right") - 1
         mine = (place >= 0) & (nic[place] == turn)
@@ -136,10 +135,10 @@ def _first_messages(records: _Records, rings: Ints, began: Ints, arrived: Ints) 
     start = records.start[records.message]
     lanes, distinct, code = np.unique(records.lane[records.message], return_index=True, return_inverse=True)
     sender = records.sender[records.message][distinct]
-    order = np.lexsort((start, code))
+    span = int(start.max()) + 1
+    order = np.argsort(code * span + start)
     code, start = code[order], start[order]
     since = np.where(np.isin(lanes // 2, rings)[:, None], arrived[sender], began[sender])
-    span = int(start.max()) + 1
     turn = np.arange(len(lanes))[:, None]
     place = np.searchsorted(code * span + start, turn * span + np.minimum(since, span - 1))
     there = np.minimum(place, len(code) - 1)

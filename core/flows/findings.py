@@ -12,7 +12,6 @@ from core.flows.connections import Connections
 from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
-from core.flows.record_grain import find_grain
 from core.flows.stretches import SlowStep, Stretch, find_stretch, has_come_to_pace, slow_steps, without_pauses
 from core.flows.table import Ints
 from core.flows.timeline import QUIET, Timeline
@@ -85,7 +84,7 @@ def _localizer(
     """Who tells who was slow, as far as the records are fine enough, and what they are too long for."""
     if is_open(connections, groups):
         return None, [("subjects", "its rings have ends: not all of its NICs were captured, so nobody is named")]
-    grain = find_grain(connections, job.heavy)
+    grain = groups.grain
     fine = FINE * grain.blur <= timeline.period
     starts = timeline.quiet >= QUIET * grain.usual  # when bursts began is to be seen at any rate
     skipped = []

@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from core.flows.connections import Connections
-from core.flows.jobs import JobFlows
-from core.flows.record_grain import find_grain
+from core.flows.jobs import JobFlows, joined_ends
+from core.flows.record_grain import Grain, find_grain
 from core.flows.transfers import MESSAGE_US, SILENCE_US, Transfers, together, transfers_of, uniform
 
 ONE_WAY = 0.3  # of one direction in the other: below it is a ring (docs/how-to/flows.md)
@@ -70,11 +70,16 @@ class FlowGroup:
 
 @dataclass(frozen=True)
 class Groups:
-    """All groups of a job; ``unknown`` are connections of which the records do not tell what they are."""
+    """All groups of a job; ``unknown`` are connections of which the records do not tell what they are.
+
+    Attributes:
+        grain: of the records that they were told by.
+    """
 
     groups: tuple[FlowGroup, ...]
     kinds: Mapping[int, str]
     unknown: tuple[int, ...]
+    grain: Grain
 
     def of(self, kind: str) -> tuple[FlowGroup, ...]:
         """The groups of a kind."""
@@ -94,7 +99,8 @@ def is_open(connections: Connections, groups: Groups) -> bool:
 def find_groups(connections: Connections, job: JobFlows) -> Groups:
     """The groups of a job, rings first."""
     sent = connections.sent[list(job.heavy)]
-    sampled = find_grain(connections, job.heavy).sampled  # of a few samples more may be of one way by chance
+    grain = find_grain(connections, job.heavy)
+    sampled = grain.sampled  # of a few samples more may be of one way by chance
     one_way = sent.min(axis=1) < (ONE_WAY if sampled else UNEVEN) * sent.max(axis=1)
     rings = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if ring]
     both = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if not ring]
@@ -117,7 +123,8 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     for kind in ("dp", "pp", "ep", "emb"):
         members = [connection for connection, of in sorted(kinds.items()) if of == kind]
         groups += _groups(connections, kind, members)
-    return Groups(tuple(groups), kinds, tuple(connection for connection, kind in sorted(kinds.items()) if kind == "?"))
+    unknown = tuple(connection for connection, kind in sorted(kinds.items()) if kind == "?")
+    return Groups(tuple(groups), kinds, unknown, grain)
 
 
 def _lanes(connections: Connections, connection: int, silence: int = SILENCE_US) -> tuple[Transfers, Transfers]:
@@ -304,24 +311,26 @@ def _tied_embeddings(
 
 def _components(connections: Connections, members: Sequence[int]) -> dict[int, int]:
     """The component of each NIC at the ends of some connections, named after its lowest NIC."""
-    of: dict[int, int] = {}
-    for member in members:
-        a, b = connections.ends(member)
-        one, other = of.setdefault(a, a), of.setdefault(b, b)
-        if one != other:
-            low, high = min(one, other), max(one, other)
-            of = {nic: low if name == high else name for nic, name in of.items()}
-    return of
+    own = np.array(members, np.int64)
+    a, b = connections.a[own], connections.b[own]
+    nics = np.union1d(a, b)
+    joined = joined_ends(a, b, len(connections.addresses))
+    return dict(zip(nics.tolist(), joined[nics].tolist(), strict=True))
 
 
 def _groups(connections: Connections, kind: str, members: Sequence[int]) -> list[FlowGroup]:
+    nics: dict[int, list[int]] = {}
+    own: dict[int, list[int]] = {}
     component = _components(connections, members)
-    found = []
-    for name in sorted(set(component.values())):
-        own = tuple(member for member in members if component[int(connections.a[member])] == name)
-        nics = tuple(sorted(nic for nic, of in component.items() if of == name))
-        found.append(FlowGroup(kind, _chain(connections, nics, own) if kind == "pp" else nics, own))
-    return found
+    for nic, name in sorted(component.items()):
+        nics.setdefault(name, []).append(nic)
+    for member in members:
+        own.setdefault(component[int(connections.a[member])], []).append(member)
+    return [_group(connections, kind, tuple(nics[name]), tuple(own[name])) for name in sorted(own)]
+
+
+def _group(connections: Connections, kind: str, nics: tuple[int, ...], members: tuple[int, ...]) -> FlowGroup:
+    return FlowGroup(kind, _chain(connections, nics, members) if kind == "pp" else nics, members)
 
 
 def _chain(connections: Connections, nics: tuple[int, ...], members: tuple[int, ...]) -> tuple[int, ...]:

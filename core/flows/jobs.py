@@ -105,13 +105,18 @@ def _heavy(connections: Connections, inside: Bools) -> Bools:
 def _clusters(connections: Connections, heavy: Bools, many: int) -> Ints:
     """(addresses) the cluster of each, named after its lowest member; -1 for those without a heavy connection."""
     a, b = connections.a[heavy], connections.b[heavy]
-    graph = coo_array((np.ones(len(a), bool), (a, b)), (many, many))
-    label = connected_components(graph, directed=False)[1]
-    first = np.full(many, many)
-    np.minimum.at(first, label, np.arange(many))
     alone = np.ones(many, bool)
     alone[a] = alone[b] = False
-    return np.where(alone, -1, first[label])
+    return np.where(alone, -1, joined_ends(a, b, many))
+
+
+def joined_ends(a: Ints, b: Ints, many: int) -> Ints:
+    """(addresses) the lowest one that each is joined to by some connections between ``a`` and ``b``, or itself."""
+    label = connected_components(coo_array((np.ones(len(a), bool), (a, b)), (many, many)), directed=False)[1]
+    lowest = np.full(many, many)
+    np.minimum.at(lowest, label, np.arange(many))
+    joined: Ints = lowest[label]
+    return joined
 
 
 def _join(connections: Connections, topology: Topology, heavy: Bools, cluster: Ints) -> tuple[dict[int, int], bool]:
@@ -174,11 +179,8 @@ def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list
     start, end = connections.start[rows], connections.end[rows]
     span = int(end.max() - start.min()) + 1
     width = max(BIN_US, span // BINS, int(np.median(end - start)))
-    own = cluster[connections.a[of_rows[rows]]]
+    turn = np.searchsorted(names, cluster[connections.a])  # of a connection: heavy ones have a cluster
     place = ((start + end) // 2 - start.min()) // width
-    return {
-        name: np.bincount(
-            place[own == name], connections.bytes[rows][own == name].astype(float), span // width + 1
-        ).astype(float)
-        for name in names
-    }
+    bins = span // width + 1
+    total = np.bincount(turn[of_rows[rows]] * bins + place, connections.bytes[rows], (len(names) + 1) * bins)
+    return dict(zip(names, total.reshape(-1, bins).astype(float), strict=False))

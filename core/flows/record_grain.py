@@ -9,6 +9,7 @@ from core.flows.connections import Connections
 from core.flows.table import Ints
 
 SAMPLED = 0.9  # of the records with data, that are one packet: samples; transfers have two and more
+PACKET = 65_535  # bytes at most (RFC 791): of what is said to be one packet and holds more, nobody counted the packets
 LONG = 0.9  # of the records with data are no longer than the long ones
 # Of the silences between two records of one direction: what ends a record is no longer than that. Where only silence
 # ends records all are as long as it asks for; a time-out cuts in the middle of a burst too (one in a hundred in d01)
@@ -43,9 +44,7 @@ class Grain:
 
 def find_grain(connections: Connections, members: Sequence[int]) -> Grain:
     """The grain of the records with data of some connections."""
-    parts = [np.arange(connections.offset[member], connections.offset[member + 1]) for member in members]
-    rows = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-    lane = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    rows, lane = connections.all_rows(np.array(members, np.int64))
     used = connections.counted[rows] & connections.data[rows]
     rows, lane = rows[used], lane[used]
     if not len(rows):
@@ -53,7 +52,7 @@ def find_grain(connections: Connections, members: Sequence[int]) -> Grain:
     length, sizes = connections.end[rows] - connections.start[rows], connections.bytes[rows]
     order = np.argsort(length, kind="stable")
     usual = length[order][np.searchsorted(np.cumsum(sizes[order]), sizes.sum() / 2)]
-    single = float((connections.packets[rows] == 1).mean())
+    single = float(((connections.packets[rows] == 1) & (sizes <= PACKET)).mean())
     silence = _silence(connections, rows, lane)
     return Grain(float(usual), float(np.quantile(length, LONG)), silence, sampled=single > SAMPLED)
 

@@ -181,32 +181,26 @@ def _best_pair(
     log: Floats, firsts: NDArray[np.int64], afters: NDArray[np.int64]
 ) -> tuple[tuple[int, int] | None, float]:
     """The first and the last place of the cheapest stretch; of equals that which begins, then ends first."""
-    order = np.argsort(log, kind="stable")
-    rising = log[order]
     best, least = None, np.inf
+    count, turn = len(log), np.arange(len(log))
     for first in firsts.tolist():
-        inside = afters - first
-        ends = afters[(inside >= SHORTEST) & (len(log) - inside >= SHORTEST)]
-        if not len(ends):
-            continue
-        chosen = (order >= first) & (order < ends[:, None])
-        level, inner = _medians_and_costs(rising, chosen)
-        around, outer = _medians_and_costs(rising, ~chosen)
-        costs = np.where(level > around, inner + outer, np.inf)
-        cheapest = int(costs.argmin())
-        if costs[cheapest] < least:
-            best, least = (first, int(ends[cheapest]) - 1), float(costs[cheapest])
+        after = afters[(afters - first >= SHORTEST) & (count - (afters - first) >= SHORTEST)]
+        inside = (turn >= first) & (turn < after[:, None])
+        level, around = _middles(log, inside), _middles(log, ~inside)
+        cost = np.abs(log - np.where(inside, level[:, None], around[:, None])).sum(axis=1)
+        cost[level <= around] = np.inf
+        if len(after) and cost.min() < least:
+            place = int(np.argmin(cost))
+            best, least = (first, int(after[place]) - 1), float(cost[place])
     return best, least
 
 
-def _medians_and_costs(rising: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Median and L1 cost of what each row has chosen of values that rise: all rows at once, for there are thousands."""
-    counted = chosen.cumsum(axis=1, dtype=np.int32)
-    number = counted[:, -1:]
-    below, above = ((counted < place).sum(axis=1) for place in ((number + 1) // 2, number // 2 + 1))
-    median = (rising[below] + rising[above]) / 2
-    cost: Floats = (np.abs(rising - median[:, None]) * chosen).sum(axis=1)
-    return median, cost
+def _middles(values: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """(rows) the median of the values that each row chooses."""
+    ordered = np.sort(np.where(chosen, values, np.inf), axis=1)
+    many, row = chosen.sum(axis=1), np.arange(len(chosen))
+    middles: Floats = (ordered[row, (many - 1) // 2] + ordered[row, many // 2]) / 2
+    return middles
 
 
 def _drift(log: Floats) -> tuple[int | None, float]:

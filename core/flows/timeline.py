@@ -17,7 +17,6 @@ from core.flows.departures import last_departure
 from core.flows.groups import Groups
 from core.flows.jobs import Floats, JobFlows
 from core.flows.phases import Lanes, behind_scatter, ending_lanes
-from core.flows.record_grain import find_grain
 from core.flows.table import Ints
 from core.flows.topology import Topology
 from core.flows.transfers import SOON_US, of_lanes, trains, transfers_of
@@ -45,6 +44,7 @@ class Timeline:
         why_not: why there are none, empty if there are.
         sizes: (steps) data of each in that of a usual one; the least of its groups.
         quiet: microseconds without data that usually lie between two steps of a group, in that with the least.
+        seen: NICs of which a message tells when they have gone on from a step; with none it ends with its last data.
     """
 
     start: Ints
@@ -53,6 +53,7 @@ class Timeline:
     why_not: str = ""
     sizes: Floats | None = None
     quiet: float = 0.0
+    seen: int = 0
 
     def __len__(self) -> int:
         """The number of steps."""
@@ -76,7 +77,7 @@ class Timeline:
 
 def find_timeline(connections: Connections, topology: Topology, job: JobFlows, groups: Groups) -> Timeline:
     """The steps that the records of a job's groups show, or why they show none."""
-    grain = find_grain(connections, job.heavy)
+    grain = groups.grain
     if grain.sampled:
         return _none("the records are samples of single packets, which do not add up to the bytes of a step")
     found, sizes, quiet = [], [], []
@@ -105,10 +106,10 @@ def find_timeline(connections: Connections, topology: Topology, job: JobFlows, g
     if hidden and min(quiet) < QUIET * grain.usual:
         return _none(f"records last {grain.usual / 1e6:.2g} s, a step would be {period / 1e6:.2g} s")
     first = _first(connections, job, end)
-    end = last_departure(connections, topology, job, groups, end)
+    end, seen = last_departure(connections, topology, job, groups, end)
     start = np.append(first, end[:-1])
     least = np.min([of for of in sizes if len(of) == len(end)], axis=0)
-    return Timeline(start, end, float(np.median(np.diff(end))), sizes=least, quiet=min(quiet))
+    return Timeline(start, end, float(np.median(np.diff(end))), sizes=least, quiet=min(quiet), seen=seen)
 
 
 def _none(why_not: str) -> Timeline:

@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 from core.flows.connections import Connections
 from core.flows.table import Ints
 
+# Of the bytes, that come in transfers of the middle size, which are then no pieces of larger ones: .28 and .35 of
+# stages beside a slow link, of which all others were whole multiples (docs/LOG.md)
+ALONE = 0.2
+
 Transfers = NDArray[np.int64]  # rows of start, end (microseconds), bytes; in time order
 
 MESSAGE_US = 2_000  # microseconds between two transfers of one lane: that is what ends a record at the message grain
@@ -31,21 +35,34 @@ def of_lanes(
         wanted = connections.counted[rows] & connections.data[rows]
         if back is not None:
             wanted &= connections.back[rows] == back
-        parts.append(
-            np.stack([column[rows][wanted] for column in (connections.start, connections.end, connections.bytes)], 1)
-        )
-    return merge(np.concatenate(parts) if parts else np.zeros((0, 3), np.int64), silence)
+        parts.append([column[rows][wanted] for column in (connections.start, connections.end, connections.bytes)])
+    if not parts:
+        return np.zeros((0, 3), np.int64)
+    start, end, sizes = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+    return _joined(start, end, sizes, silence)
 
 
 def merge(records: Transfers, silence: int) -> Transfers:
     """Records joined where less than ``silence`` microseconds lie between them."""
-    if not len(records):
-        return records
-    records = records[np.lexsort((records[:, 2], records[:, 1], records[:, 0]))]
-    last = np.maximum.accumulate(records[:, 1])
-    first = np.flatnonzero(np.append(True, records[1:, 0] - last[:-1] > silence))
-    ends = np.append(last[first[1:] - 1], last[-1])
-    return np.stack([records[first, 0], ends, np.add.reduceat(records[:, 2], first)], 1)
+    start, end, sizes = records.T
+    return _joined(start, end, sizes, silence)
+
+
+def _joined(start: Ints, end: Ints, sizes: Ints, silence: int) -> Transfers:
+    if not len(start):
+        return np.zeros((0, 3), np.int64)
+    if (start[1:] < start[:-1]).any():  # those of one connection are in order
+        order = np.argsort(start, kind="stable")
+        start, end, sizes = start[order], end[order], sizes[order]
+    last = np.maximum.accumulate(end)
+    behind = np.flatnonzero(start[1:] - last[:-1] > silence)
+    joined = np.empty((len(behind) + 1, 3), np.int64)
+    joined[0, 0], joined[-1, 1] = start[0], last[-1]
+    joined[1:, 0], joined[:-1, 1] = start[behind + 1], last[behind]
+    total = np.cumsum(sizes)
+    joined[:-1, 2], joined[-1, 2] = total[behind], total[-1]
+    joined[1:, 2] -= joined[:-1, 2].copy()
+    return joined
 
 
 def together(one: Transfers, other: Transfers) -> float:
@@ -66,15 +83,20 @@ def uniform(transfers: Transfers, tolerance: float, *, together: int = 0) -> flo
     """The share of the bytes that came in transfers of the usual size (0 to 1).
 
     Args:
-        together: above 0 transfers may be joined: multiples count of the usual size, or of a part of it up to this one.
+        together: above 0 transfers may be joined: multiples count of the usual size, or of a part of it up to this one,
+            and of that of the middle transfer.
     """
     if not len(transfers):
         return 0.0
     size = np.sort(transfers[:, 2])
     usual = size[np.searchsorted(np.cumsum(size), size.sum() / 2)]
     shares = [float(size[np.abs(size / usual - 1) < tolerance].sum() / size.sum())]
-    for parts in range(1, together + 1):
-        times = size * parts / usual
+    units = [usual / parts for parts in range(1, together + 1)]
+    middle = size[len(size) // 2]  # what a slow link holds up runs together: most bytes, but few of the transfers
+    if together and size[np.abs(size / middle - 1) < tolerance].sum() >= ALONE * size.sum():
+        units.append(middle)
+    for unit in units:
+        times = size / unit
         whole = (np.abs(times - np.round(times)) < tolerance) & (times > 1 - tolerance)
         shares.append(float(size[whole].sum() / size.sum()))
     return max(shares)

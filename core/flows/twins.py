@@ -7,12 +7,10 @@ both ways too, on connections of their own; they close, and stay as they are.
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from core.flows.connections import Connections
 from core.flows.groups import EVEN, UNEVEN
-from core.flows.jobs import JobFlows
+from core.flows.jobs import JobFlows, joined_ends
 from core.flows.table import Ints
 
 
@@ -72,7 +70,7 @@ def _open(connections: Connections, twins: Ints) -> Ints:
         own = twins[np.sort(order[alike == name])]
         a, b = connections.a[own[:, 0]], connections.b[own[:, 0]]
         many = len(connections.addresses)
-        label = connected_components(coo_array((np.ones(len(own), bool), (a, b)), (many, many)), directed=False)[1]
+        label = joined_ends(a, b, many)
         nics = np.bincount(label)
         edges = np.bincount(label[np.unique(np.stack([a, b], 1), axis=0)[:, 0]], minlength=len(nics))
         kept.append(own[edges[label[a]] < nics[label[a]]])

@@ -83,7 +83,8 @@ def _as_json(alarm: Alarm) -> str:
 
 def _as_text(alarm: Alarm) -> str:
     at = datetime.fromtimestamp(alarm.at / 1e6, UTC)
-    of = f"{len(alarm.job.nics)} NICs of {harmless(alarm.job.servers[0], 40)}"
+    more = f" and {len(alarm.job.servers) - 1} more" if len(alarm.job.servers) > 1 else ""
+    of = f"{len(alarm.job.nics)} NICs of {harmless(alarm.job.servers[0], 40)}{more}"
     trouble = f"{KINDS[alarm.finding.kind]}, {who(alarm.finding.subject)}"
     if alarm.state is AlarmState.OVER:
         return f"{at:%Y-%m-%d %H:%M:%S}  over   {of}: {trouble}; it lasted {(alarm.at - alarm.since) / 1e6:.0f} s.\n"

@@ -11,7 +11,7 @@ from bot.commandline.flows.documents import to_document
 from bot.report.json_document import to_json
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer, Subject
-from core.flows.table import table_from
+from core.flows.table import REQUIRED, table_from
 from core.flows.topology import topology_from
 
 SECOND = 1_000_000
@@ -188,6 +188,18 @@ def test_a_coarse_grain_invents_nothing(seconds: int) -> None:
     assert (found.jobs[0].dp, found.jobs[0].pp, len(found.jobs[0].timeline)) == (4, 2, 0)
     assert {skip.step for skip in found.skipped} == {"timeline", "findings"}
     assert found.jobs[0].findings == ()
+
+
+def test_the_five_required_columns_are_enough() -> None:
+    """Nobody counted packets, so records are no samples of one: the same groups and steps, and what cannot be told."""
+    frame, topology, (job,) = simulate(Layout())
+
+    answered = answer(frame.select(*REQUIRED), topology)
+
+    (found,) = answered.jobs
+    assert (found.dp, found.pp, len(found.timeline)) == (4, 2, len(job.ends))
+    assert np.diff(found.timeline.end) / SECOND == pytest.approx(np.diff(job.ends), rel=1e-3)
+    assert {skip.step for skip in answered.skipped} == {"packets", "switches", "step ends"}
 
 
 def test_groups_of_two_are_not_guessed_from_samples() -> None:

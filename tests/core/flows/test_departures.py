@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from core.flows.analyse import analyse
-from core.flows.answer import JobAnswer
+from core.flows.answer import FlowsAnswer, JobAnswer
 from core.flows.table import table_from
 from core.flows.topology import topology_from
 
@@ -40,9 +40,13 @@ def clock() -> list[float]:
     return list(1.8e9 + np.cumsum(0.4 * (1 + 0.03 * random.standard_normal(STEPS))))
 
 
-def lengths(rows: list[Row]) -> Any:
+def answer(rows: list[Row]) -> FlowsAnswer:
     table = table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up")
-    (job,) = analyse(table, topology_from({"schema": "firstfault.topology/1"})).jobs
+    return analyse(table, topology_from({"schema": "firstfault.topology/1"}))
+
+
+def lengths(rows: list[Row]) -> Any:
+    (job,) = answer(rows).jobs
     return ends_of(job)
 
 
@@ -88,6 +92,15 @@ def test_what_tells_of_no_departure_changes_nothing(rows: Any) -> None:
     found = lengths(ring(ends) + rows(ends))
 
     assert np.diff(found) == pytest.approx(np.diff(ends), abs=2e-5)
+
+
+def test_it_is_told_that_nobody_is_seen_to_go_on() -> None:
+    """Where nothing follows the last data of a step, its end is less sure, and the answer says so."""
+    ends = clock()
+
+    told = [{skip.step for skip in answer(ring(ends) + more).skipped} for more in ([], norms(ends, {}))]
+
+    assert ["step ends" in steps for steps in told] == [True, False]
 
 
 def test_message_within_the_last_record_counts() -> None:

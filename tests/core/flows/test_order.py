@@ -11,6 +11,7 @@ import pytest
 from core.flows.connections import Connections, find_connections
 from core.flows.groups import FlowGroup, Groups
 from core.flows.judge import in_order
+from core.flows.record_grain import Grain
 from core.flows.table import table_from
 from core.flows.topology import Topology
 
@@ -37,7 +38,7 @@ def ordered(connections: Connections, *, steps: int = STEPS) -> list[str]:
     nics = tuple(range(len(connections.addresses)))
     group = FlowGroup("pp", nics, tuple(range(len(connections))))
     start = np.arange(steps, dtype=np.int64) * STEP - 1_000
-    (found,) = in_order(connections, Groups((group,), {}, ()), start).groups
+    (found,) = in_order(connections, Groups((group,), {}, (), Grain(0.0, 0.0, 0.0, sampled=False)), start).groups
     return [connections.addresses[nic][-1] for nic in found.nics]
 
 

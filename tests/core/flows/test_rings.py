@@ -10,8 +10,10 @@ import pytest
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer
 from core.flows.boundaries import find_boundaries
+from core.flows.groups import WHOLE
 from core.flows.table import table_from
 from core.flows.topology import topology_from
+from core.flows.transfers import uniform
 
 SECOND = 1_000_000
 BEGIN = 1.8e9
@@ -266,3 +268,18 @@ def test_two_steps_that_ran_together_in_one_burst_stay_one() -> None:
 
     assert found is not None
     assert found.last.tolist() == list(range(40))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "whole"),
+    [
+        ([500_000] * 700 + [24 * 500_000] * 60, True),
+        ([1_500] * 700 + [390_000 + 7_500 * place for place in range(60)], False),
+    ],
+    ids=["activations that a slow link joins", "pieces of a packet"],
+)
+def test_whole_activations_are_told_by_the_middle_transfer(sizes: list[int], *, whole: bool) -> None:
+    """What a slow link holds up comes in many at once: most of the bytes, and few of the transfers."""
+    transfers = np.array([(place, place, size) for place, size in enumerate(sizes)], np.int64)
+
+    assert (uniform(transfers, 0.1, together=3) >= WHOLE) is whole
