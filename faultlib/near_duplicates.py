@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from core.model import Scope
 from faultlib.lexical import Lexicon
 from faultlib.pattern import Entry, Pattern, Status
-from faultlib.recall import likeness
 
 NEARLY = (
     0.85  # by words 79 of 101 pairs of labelled jobs of one kind reach it, and 1 of 3,059 of two kinds (docs/LOG.md)
 )
+SEMANTIC, LEXICAL = 0.3, 0.7  # weights of meaning and words, chosen on labelled jobs (docs/LOG.md)
 MOST = 400  # patterns that are compared pair by pair: of so many it takes seconds
 
 
@@ -50,7 +50,9 @@ def contradict(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
 def _score(pattern: Pattern, entry: Entry, semantic: Mapping[str, float], lexicon: Lexicon) -> float:
     if events(pattern) and events(pattern) == events(entry.pattern):
         return 1.0
-    return likeness(semantic.get(entry.id), lexicon.similarity(pattern.words(), entry.pattern.words()))
+    by_words = lexicon.similarity(pattern.words(), entry.pattern.words())
+    meaning = semantic.get(entry.id)
+    return by_words if meaning is None else SEMANTIC * min(max(meaning, 0.0), 1.0) + LEXICAL * by_words
 
 
 def events(pattern: Pattern) -> frozenset[frozenset[str]]:

@@ -92,7 +92,7 @@ class Aspect(StrEnum):
     RESOURCE = "resource"  # of a machine or cluster, which a trace names (``faultlib.resources``)
     SLOWER = "slower"  # which part of a step took longer
     COURSE = "course"  # what became of the process that the others waited for (``faultlib.course``)
-    ACTIVITY = "activity"  # what it was doing
+    ACTIVITY = "activity"  # what one that stood in its own work was doing
     SIGN = "sign"  # how the first suspect stands out
     ENDING = "ending"  # it hung, it was slow: in patterns of before findings were kept
     STAGE = "stage"

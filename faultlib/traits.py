@@ -40,7 +40,6 @@ _SAYS_WHERE = frozenset({
     *("its part of the checkpoint could not be written or read", "one task ended every worker that ran it"),
     *("a task that ran on this worker raised an exception", "an exception was raised while data was loaded"),
 })  # fmt: skip
-_STANDING = (Course.STUCK, Course.AGAIN, Course.FROZEN, Course.SILENT)
 _PASSED_ON = MESSENGERS | {"Exception", "RuntimeError"}  # exceptions of any fault
 # What masks leave in a template, for there the number is the fault (core/logs); and signals by their names.
 _CODE = re.compile(
@@ -108,7 +107,7 @@ def _add_course(traits: _Traits, diagnosis: Diagnosis, finding: Finding) -> None
     course = course_of(diagnosis, finding)
     traits.add(Aspect.COURSE, course or "", Part.SYMPTOM)
     reasons = diagnosis.nodes[0].reasons if diagnosis.nodes else ()
-    if course in _STANDING:
+    if course is Course.STUCK:
         traits.add(Aspect.ACTIVITY, activity_of(reasons) or "", Part.SYMPTOM)
     if course is Course.SLOWED:
         traits.add(Aspect.SLOWER, slow_part_of(diagnosis) or "", Part.SYMPTOM)

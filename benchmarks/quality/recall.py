@@ -1,8 +1,8 @@
 """How well the fault library finds a fault again, on labelled jobs and with questions in people's words.
 
-Every labelled failed job becomes the pattern that a person would have confirmed. Then each job asks a library of the
-patterns of all other jobs: does it find one of its own kind? And when its whole kind is taken out: is it told that
-nothing similar is known? The sets are those of ``benchmarks.quality``.
+Every labelled failed job becomes the pattern that a person would have confirmed. Then each job asks a library of such
+patterns: is its own told first? And when its whole cause is taken out: is it told nothing? The sets are those of
+``benchmarks.quality``; of the blind ones each author has a library.
 """
 
 import argparse
@@ -18,29 +18,19 @@ from benchmarks.quality.recall_asked import ASKED, rows
 from benchmarks.quality.recall_calibration import bins_of, calibration_error, least_error
 from benchmarks.quality.recall_cases import RecallCase, read_cases
 from benchmarks.quality.recall_fit import FITTED, Teams, blind_teams
-from benchmarks.quality.recall_likeness import CROSS_CHOSEN, SetTally, cosines_of, cross_chosen
 from benchmarks.quality.recall_taught import Ask, LibraryAnswer, Taught, in_all, joined, taught
 from benchmarks.quality.report import NoMarkers, write
 from bot.fetch.cache import FolderCache
 from bot.library.session import known_faults
 from core.errors import FirstfaultError
-from faultlib.draft import roots_of
 from faultlib.embedding import Embedder
 from faultlib.likely_patterns import SHOWN_KILLED, Fit, likely
 from faultlib.models import embedder_for
 from faultlib.pattern import Entry, Origin, Status
-from faultlib.recall import (
-    LEXICAL,
-    SEMANTIC,
-    SIMILAR,
-    Similar,
-    rank,
-)
 from faultlib.seeds import read_seeds
 from faultlib.signature import Match, find_matches
 from sources.jobs import open_source
 
-CROSSED = ("lab", "public")  # sets of which one chooses a threshold for the other
 BEGIN, END = "<!-- recall:begin -->", "<!-- recall:end -->"
 CACHE = Path(tempfile.gettempdir(), "firstfault-recall")
 
@@ -56,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not any(case.kind for case in cases):
             print("None of these jobs failed and has a truth.", file=sys.stderr)
             return 2
-        text = report(cases, embedder, {} if options.jobs else blind_teams())
+        text = report(cases, embedder, {} if options.jobs else blind_teams(options.blind))
     except FirstfaultError as error:
         print(f"{error}\n{error.hint}", file=sys.stderr)
         return 2
@@ -76,8 +66,6 @@ def _write(text: str, documents: Iterable[Path]) -> int:
 
 def report(cases: Sequence[RecallCase], embedder: Embedder, blind: Teams = MappingProxyType({})) -> str:
     """All tables as markdown; ``blind``: jobs of other teams, each with a library of its own."""
-    failed = [case for case in cases if case.kind]
-    healthy = [case for case in cases if not case.kind]
     seeds = seed_entries()
     first, every = (counted(counting, cases, blind, seeds) for counting in (taught, joined))
     parts = [
@@ -88,16 +76,7 @@ def report(cases: Sequence[RecallCase], embedder: Embedder, blind: Teams = Mappi
         "The same where every other job was confirmed and has joined the pattern of its cause:",
         _table(_JOINED, _joined(every)),
         _table(_CALIBRATED, _calibrated(every)),
-        "By likeness of words and meaning alone, as diagnoses were compared before patterns had traits:",
-        f"Model {embedder.name}; {SEMANTIC} meaning + {LEXICAL} words, alike from {SIMILAR}.",
-        _table(_AS_SHIPPED, _shipped(failed, healthy, seeds, embedder)),
-        _strangers(failed, embedder),
-        "Exact matches with the patterns of all other jobs:",
-        _table(_EXACT, _exact(failed, healthy)),
     ]
-    if {case.set_name for case in failed} >= set(CROSSED):
-        parts.append("Which likeness, with the threshold that suits one set best, on the other set:")
-        parts.append(_table(CROSS_CHOSEN, cross_chosen(failed, CROSSED, embedder)))
     if seeds:
         parts.append("Questions in people's words to the seeds, and how many were told something:")
         parts.append(_table(ASKED, rows(seeds, embedder)))
@@ -107,8 +86,8 @@ def report(cases: Sequence[RecallCase], embedder: Embedder, blind: Teams = Mappi
 # --- taught ---------------------------------------------------------------------------------------------------------
 
 _TAUGHT = (
-    "set", "siblings", "theirs first", "pairs", "theirs first", "of faults", "theirs first", "is this", "wrong",
-    "cause taken out", "told something", "successful", "told something",
+    "set", "siblings", "theirs first", "pairs", "theirs first", "same fault", "theirs first", "of these print it",
+    "theirs first", "is this", "wrong", "cause taken out", "told something", "successful", "told something",
 )  # fmt: skip
 _JOINED = (
     "set", "siblings", "theirs first", "is this", "wrong", "cause taken out", "told something", "successful",
@@ -120,22 +99,24 @@ Counting = Callable[[Sequence[RecallCase], Sequence[RecallCase], Ask], Taught]
 
 
 def counted(counting: Counting, cases: Sequence[RecallCase], blind: Teams, seeds: Sequence[Entry]) -> Counts:
-    """Lab and other ask one library, as they always did; of the blind sets each author has one, as a team has."""
+    """Lab and other ask one library, and the lab one of its own; of the blind sets each author has one."""
     ask, found = Asked(cases, seeds).ask, {}
     for name in SETS:
         chosen = [case for case in cases if case.set_name == name]
         if any(case.kind for case in chosen):
             found[name] = counting(cases, chosen, ask)
+    if lab := [case for case in cases if case.set_name == "lab"]:
+        found["lab alone"] = counting(lab, lab, Asked(lab, seeds).ask)
     of_team = {name: counting(jobs, jobs, Asked(jobs, seeds).ask) for name, jobs in blind.items()}
-    held = {name: counts for name, counts in of_team.items() if name not in FITTED}
-    if of_team:
-        found["blind, fitted"] = in_all(counts for name, counts in of_team.items() if name in FITTED)
-    return found | held
+    for part, fitted in (("blind, fitted", True), ("blind, held", False)):
+        if counts := [of_team[name] for name in of_team if (name in FITTED) is fitted]:
+            found[part] = in_all(counts)
+    return found | {name: counts for name, counts in of_team.items() if name not in FITTED}
 
 
 def _taught(counts: Counts) -> Iterable[Sequence[object]]:
     for name, got in counts.items():
-        pairs = (got.pairs, got.pair_first, got.fault_pairs, got.fault_first)
+        pairs = (got.pairs, got.pair_first, got.fault_pairs, got.fault_first, got.printed, got.printed_first)
         cells = (got.exact, got.wrong, got.strangers, got.told, got.good, got.good_told)
         yield name, got.siblings, got.first, *pairs, *cells
 
@@ -178,113 +159,12 @@ class Asked:
         return [LibraryAnswer(fault.pattern, fault.fit == Fit.IS, fault.score) for fault in claims]
 
 
-# --- as shipped ---------------------------------------------------------------------------------------------------
-
-_AS_SHIPPED = (
-    "set", "library", "known kind", "first", "in three", "unknown kind", "told something", "successful",
-    "told something",
-)  # fmt: skip
-_EXACT = ("set", "matches", "failed", "right first", "wrong first", "successful", "told something")
-
-
-def tally(
-    cases: Sequence[RecallCase], others: Sequence[RecallCase], more: Sequence[Entry], embedder: Embedder
-) -> SetTally:
-    """Each case against the patterns of all others, and against those without its kind."""
-    kinds = [case.kind for case in others]
-    first = three = known = similar_cases = 0
-    for case in cases:
-        if kinds.count(case.kind) > 1:
-            known += 1
-            rest = [other for other in others if other is not case]
-            found = [_kind(item, others) for item in similar(case, _library(rest, more), embedder)]
-            first += found[:1] == [case.kind]
-            three += case.kind in found
-        stranger = [other for other in others if other.kind != case.kind]
-        similar_cases += bool(similar(case, _library(stranger, more), embedder))
-    return SetTally(known, first, three, len(cases), similar_cases)
-
-
-def similar(case: RecallCase, entries: Sequence[Entry], embedder: Embedder) -> tuple[Similar, ...]:
-    """What the library says, as the bot asks it."""
-    if not case.query.text:
-        return ()
-    return rank(case.query, entries, cosines_of(case.query.text, entries, embedder))
-
-
-def matches(case: RecallCase, others: Sequence[RecallCase], *, agreed: bool) -> tuple[str, ...]:
-    """Kinds of the patterns whose signature the job fulfils, in the order of ``find_matches``.
-
-    Args:
-        agreed: only those one of whose events the analysis calls a direct trace.
-    """
-    roots = {event.event for event in roots_of(case.seen.diagnosis)}
-    kinds = {other.entry.id: other.kind for other in others}
-    found = find_matches([other.entry for other in others], case.seen.occurrences, case.seen.nodes)
-    return tuple(kinds[match.entry.id] for match in found if not agreed or roots & set(match.events))
-
-
 def seed_entries() -> tuple[Entry, ...]:
     """The seeds as the library plants them."""
     return tuple(
         Entry(pattern=pattern, version=1, revision=1, status=Status.APPROVED, origin=Origin.SEED)
         for pattern in read_seeds()
     )
-
-
-def _shipped(
-    failed: Sequence[RecallCase], healthy: Sequence[RecallCase], seeds: Sequence[Entry], embedder: Embedder
-) -> Iterable[Sequence[object]]:
-    for name in SETS:
-        own = [case for case in failed if case.set_name == name]
-        good = [case for case in healthy if case.set_name == name]
-        if not own:
-            continue
-        for library, more in (("other jobs", ()), ("and seeds", seeds))[: 1 + bool(seeds)]:
-            counts = tally(own, failed, more, embedder)
-            entries = _library(failed, more)
-            noisy = sum(bool(similar(case, entries, embedder)) for case in good)
-            cells = (counts.known, counts.first, counts.three, counts.unknown, counts.told)
-            yield name, library, *cells, len(good), noisy
-
-
-def _exact(failed: Sequence[RecallCase], healthy: Sequence[RecallCase]) -> Iterable[Sequence[object]]:
-    for name in SETS:
-        own = [case for case in failed if case.set_name == name]
-        good = [case for case in healthy if case.set_name == name]
-        for agreed in (False, True)[: 2 * bool(own)]:
-            first = [matches(case, [it for it in failed if it is not case], agreed=agreed)[:1] for case in own]
-            right = sum(kind == (case.kind,) for kind, case in zip(first, own, strict=True))
-            recalled = sum(map(bool, first))
-            noisy = sum(bool(matches(case, failed, agreed=agreed)) for case in good)
-            yield (
-                name,
-                "that the analysis agrees with" if agreed else "all",
-                len(own),
-                right,
-                recalled - right,
-                len(good),
-                noisy,
-            )
-
-
-def _strangers(failed: Sequence[RecallCase], embedder: Embedder) -> str:
-    """Who was told something although its kind was taken out: a reader sees which of it is wrong."""
-    sentences = [
-        f"{case.job_id} {case.kind} → {_kind(item, failed)} ({item.score:.2f})"
-        for case in failed
-        for item in similar(case, _library([it for it in failed if it.kind != case.kind], ()), embedder)[:1]
-    ]
-    return f"Told something although the kind was taken out: {'; '.join(sentences) or 'nobody'}."
-
-
-def _kind(item: Similar, cases: Sequence[RecallCase]) -> str:
-    """The kind of a found pattern; empty for a seed."""
-    return next((case.kind for case in cases if case.entry.id == item.entry.id), "")
-
-
-def _library(cases: Sequence[RecallCase], more: Sequence[Entry]) -> list[Entry]:
-    return [*(case.entry for case in cases), *more]
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -296,6 +176,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.recall", description=__doc__)
     parser.add_argument("--jobs", metavar="DIR", help="folder or URL with the jobs")
     parser.add_argument("--truth", type=Path, metavar="DIR", help="folder with one ID.json a job")
+    parser.add_argument("--blind", nargs="+", default=(), metavar="SET", help="only these blind sets: blind-ad ...")
     parser.add_argument("--model", default="minilm", help="minilm, or a sentence-transformers model")
     parser.add_argument("--write", nargs="+", type=Path, metavar="FILE", help="write the tables into these documents")
     return parser

@@ -7,7 +7,6 @@ that seeds answer; taken out, it asks the library without them; nobody answers t
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.quality.recall_likeness import cosines_of
 from benchmarks.quality.recall_public import NONSENSE, PUBLIC, PublicQuestion
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
 from faultlib.embedding import Embedder
@@ -68,12 +67,19 @@ def counted(
     left = [question for question in questions if not question.seeds]
     first = three = taken = 0
     for question in with_seeds:
-        semantic = cosines_of(question.words, seeds, embedder)
+        semantic = _cosines_of(question.words, seeds, embedder)
         sentences = answering(question.words, seeds, semantic)
         first += bool(set(sentences[:1]) & set(question.seeds))
         three += bool(set(sentences) & set(question.seeds))
         rest = [seed for seed in seeds if seed.id not in question.seeds]
         taken += bool(answering(question.words, rest, semantic))
-    strange = [bool(answering(words, seeds, cosines_of(words, seeds, embedder))) for words in nonsense]
-    astray = [bool(answering(question.words, seeds, cosines_of(question.words, seeds, embedder))) for question in left]
+    strange = [bool(answering(words, seeds, _cosines_of(words, seeds, embedder))) for words in nonsense]
+    astray = [bool(answering(question.words, seeds, _cosines_of(question.words, seeds, embedder))) for question in left]
     return Counted(len(with_seeds), first, three, taken, len(left), sum(astray), len(strange), sum(strange))
+
+
+def _cosines_of(text: str, entries: Sequence[Entry], embedder: Embedder) -> Mapping[str, float]:
+    """The cosine of a text and each pattern, by pattern id."""
+    vectors = embedder.embed([entry.pattern.words() for entry in entries])
+    cosines = vectors @ embedder.embed([text])[0]
+    return dict(zip((entry.id for entry in entries), cosines.tolist(), strict=True))

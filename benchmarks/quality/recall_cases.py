@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from benchmarks.quality.__main__ import ROOT, set_of
 from benchmarks.quality.labels import HEALTHY, parse_truth
+from benchmarks.quality.recall_faults import Fault, fault_of
 from core.baseline import choose_baseline
 from core.cache import ByteCache
 from core.diagnose import diagnose_parsed
@@ -22,7 +23,6 @@ from core.parsed import parse_job
 from core.parsing.parse import Progress
 from faultlib.draft import pattern_of
 from faultlib.pattern import Category, Entry, Origin, Pattern, Status
-from faultlib.recall import Query, query_of
 from sources.jobs import JobSource
 
 
@@ -37,13 +37,13 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class RecallCase:
-    """A labelled job. pattern: as a person would have confirmed it, with its truth as the cause."""
+    """A labelled job. entry: its pattern as a person would have confirmed it, with its truth as the cause."""
 
     job_id: str
     set_name: str
     kind: str  # empty: it did not fail
+    fault: Fault
     seen: Seen
-    query: Query
     entry: Entry
 
 
@@ -87,8 +87,8 @@ def case_of(document: dict[str, Any], seen: Seen) -> RecallCase:
         job_id=truth.job_id,
         set_name=set_of(truth),
         kind=document["kind"] if failed else "",
+        fault=fault_of(truth),
         seen=seen,
-        query=query_of(seen.diagnosis),
         entry=_entry(_confirmed(document, seen.diagnosis), truth.job_id),
     )
 

@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.quality.__main__ import BLIND, LAB, OTHER, ROOT, labelled_jobs
 from benchmarks.quality.recall_calibration import Told, calibration_error, least_error
 from benchmarks.quality.recall_cases import RecallCase, read_cases
-from benchmarks.quality.recall_taught import cause_of, is_one_fault
+from benchmarks.quality.recall_taught import cause_of
 from benchmarks.unpack import unpack
 from bot.fetch.cache import FolderCache
 from faultlib.levels import Agreement, Backing, Grade, Level, agreement, backing, grade_of, is_sure, read_score
@@ -227,7 +227,7 @@ def answers_of_teams(teams: Teams, drawn: int = DRAWN) -> Sequence[FirstAnswer]:
 
 def _answers_of(name: str, every: Sequence[RecallCase], drawn: int) -> Sequence[FirstAnswer]:
     """The first answer of each job in libraries that are drawn with a fixed seed."""
-    cases = [case for case in every if case.kind and is_one_fault(case)]
+    cases = [case for case in every if case.kind and case.fault.is_one]
     agreed, draw = agreements(cases), np.random.default_rng(0)
     causes = [cause_of(case) for case in cases]
     jobs_of = {cause: [row for row, other in enumerate(causes) if other == cause] for cause in sorted(set(causes))}

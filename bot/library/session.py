@@ -152,7 +152,10 @@ def known_faults(diagnosis: Diagnosis, matches: Sequence[Match], found: Sequence
     faults += [_likely_fault(similar, diagnosis.job) for similar in shown if similar.entry.id not in named]
     faults = [fault for fault in faults if fault.pattern not in covered]
     ordered = sorted(faults, key=lambda fault: (fault.fit == Fit.SEEN, fault.seed, -fault.score * (not fault.seed)))
-    return ordered[: MAX_EXACT + MAX_SIMILAR]
+    told: dict[tuple[str, str], KnownFault] = {}
+    for fault in ordered:  # patterns that nobody merged say one thing to the reader
+        told.setdefault((fault.cause, fault.fix), fault)
+    return list(told.values())[: MAX_EXACT + MAX_SIMILAR]
 
 
 def _uncounted(fault: KnownFault) -> KnownFault:

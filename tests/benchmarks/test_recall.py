@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from benchmarks.quality import recall
 from benchmarks.quality.__main__ import LAB
-from benchmarks.quality.recall import main, matches, report, similar, tally
+from benchmarks.quality.labels import parse_truth
+from benchmarks.quality.recall import main, report
 from benchmarks.quality.recall_asked import Counted, counted
 from benchmarks.quality.recall_cases import RecallCase, Seen, case_of, read_cases
-from benchmarks.quality.recall_likeness import SetTally, best_threshold, grid_of, tally_at
+from benchmarks.quality.recall_faults import Fault, fault_of, same_fault
 from benchmarks.quality.recall_public import NONSENSE, PUBLIC, PublicQuestion
 from benchmarks.quality.recall_questions import QUESTIONS, STRANGE
 from benchmarks.support.jobs_in_memory import FakeJobs
@@ -59,91 +59,68 @@ def cases() -> tuple[RecallCase, ...]:
 
 
 def test_a_pattern_is_confirmed_without_the_word_of_its_kind() -> None:
-    """The cause is a sentence from category and subtype, and the query holds neither."""
+    """The cause is a sentence from category and subtype."""
     made = case("f01", "secret_kind", link_down())
 
     assert made.entry.pattern.cause == "Hardware fault: network fault."
     assert "secret" not in made.entry.model_dump_json()
-    assert "network fault" not in made.query.text
 
 
-def test_nobody_finds_itself() -> None:
-    """Each job asks the patterns of all others: a lone kind finds nothing, and is not counted as known."""
-    known = cases()
-
-    assert tally(known, known, (), EMBEDDER) == SetTally(known=2, first=2, three=2, unknown=3, told=0)
-
-
-def test_a_kind_that_was_taken_out_is_not_known() -> None:
-    """What looks the same under another kind is told although it should not be, and that is counted."""
-    known = (*cases()[:1], case("f02", "other_kind", link_down()))
-
-    assert tally(known, known, (), EMBEDDER) == SetTally(known=0, first=0, three=0, unknown=2, told=2)
-
-
-def test_a_job_that_shows_nothing_is_told_nothing() -> None:
-    """A successful job asks nothing of the library."""
-    assert similar(case("s01", None, diagnosis()), [one.entry for one in cases()], EMBEDDER) == ()
-
-
-def test_exact_matches_are_counted_as_found_and_as_the_analysis_agrees() -> None:
-    """A job that failed and was stopped afterwards matches the stop; the analysis does not agree."""
-    stop = time_limit().events[0].template
-    both = case("f3", "link_down", link_down(), stop)
-
-    assert set(matches(both, cases(), agreed=False)) == {"link_down", "time_limit"}
-    assert set(matches(both, cases(), agreed=True)) == {"link_down"}
-
-
-def test_a_grid_has_every_job_against_every_pattern() -> None:
-    """Its own pattern is the most alike; a stage that both know and disagree in is held against a pair."""
-    grid = grid_of(cases(), EMBEDDER)
-
-    assert grid.lexical.shape == (3, 3)
-    assert grid.lexical[0].argmax() in (0, 1)
-    assert grid.shared[0].tolist() == [1, 1, 0]
-    assert grid.against[0].tolist() == [0, 0, 1]
-
-
-@pytest.mark.parametrize(
-    ("threshold", "expected"),
-    [
-        (0.3, SetTally(known=2, first=2, three=2, unknown=3, told=3)),
-        (0.5, SetTally(known=2, first=2, three=2, unknown=3, told=0)),
-        (0.9, SetTally(known=2, first=0, three=0, unknown=3, told=0)),
-    ],
-)
-def test_a_threshold_cuts_the_right_and_the_wrong(threshold: float, expected: SetTally) -> None:
-    """Below it nothing is told; the diagonal, a job against itself, never counts."""
-    scores = np.array([[1.0, 0.8, 0.4], [0.8, 1.0, 0.4], [0.4, 0.3, 1.0]])
-
-    assert tally_at(scores, cases(), range(3), threshold) == expected
-
-
-def test_the_best_threshold_lies_between_right_and_wrong() -> None:
-    """In the middle of all that find as many and tell as little."""
-    scores = np.array([[1.0, 0.8, 0.4], [0.8, 1.0, 0.4], [0.4, 0.3, 1.0]])
-
-    assert 0.5 < best_threshold(scores, cases(), range(3)) < 0.7
-
-
-def test_the_report_counts_both_sets() -> None:
-    """A row for each set in each table, who was told something, and the likenesses when there are two sets."""
+def test_the_report_counts_each_set() -> None:
+    """A row for each set in each table, for the lab alone, and for the questions."""
     text = report((*cases(), case("s01", None, diagnosis())), EMBEDDER)
 
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith(("| lab |", "| public |"))]
-    taught, joined, rows = (
-        rows[:2],
-        rows[4:6],
-        rows[8:],
-    )  # behind each of the first two stands how far it is to be trusted
+    taught, joined = rows[:2], rows[4:6]  # behind each of these stands how far it is to be trusted
     assert [row[:2] for row in taught] == [["| lab", "1"], ["| public", "0"]]  # one sibling: two jobs of one kind
     assert [row[0] for row in joined] == ["| lab", "| public"]
-    assert [row[0] for row in rows] == ["| lab"] * 2 + ["| public"] * 2 + ["| lab"] * 2 + ["| public"] * 2
-    assert rows[0][2:7] == ["2", "2", "2", "2", "0"]
-    assert "kind was taken out: nobody." in text
-    assert "| words |" in text
+    assert "| lab alone | 1 |" in text
     assert f"| written by us | {len(QUESTIONS)} |" in text
+
+
+DISK = "OSError: [Errno 28] No space left on device"
+CLOSED = "ConnectionResetError: Connection reset by peer"
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({}, True),
+        ({"kind": "no_space"}, True),  # another labeller's word
+        ({"kind": "quota"}, False),
+        ({"labels": [("root", f"r3: write /b: {DISK.lower()} 7")]}, True),
+        ({"labels": [("root", CLOSED)]}, False),
+        ({"labels": [("teardown", DISK)]}, False),  # only one prints it
+        ({"scope": "job"}, False),
+        ({"scope": "unknown"}, False),
+        ({"stage": "training"}, True),  # a trace tells more than where it was met
+    ],
+)
+def test_the_same_fault_is_what_labellers_wrote_alike(changes: dict[str, Any], same: bool) -> None:
+    """Cause, place and a trace that both print; what Firstfault says of the jobs is not asked."""
+    one, other = fault(), fault(**changes)
+
+    assert same_fault(one, other) is same_fault(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [({}, True), ({"stage": "saving"}, False), ({"kind": "hang"}, False), ({"kind": "cancelled"}, False)],
+)
+def test_faults_that_nobody_prints_are_the_same_at_the_same_stage(changes: dict[str, Any], same: bool) -> None:
+    """A frozen rank is one; a hang of whatever kind and a stop from outside are no fault that anybody would teach."""
+    silent: dict[str, Any] = {"kind": "rank_frozen", "labels": (), "stage": "training"}
+    one, other = fault(**silent | {"kind": changes.get("kind", "rank_frozen")}), fault(**silent | changes)
+
+    assert same_fault(one, other) is same
+
+
+def fault(**changes: Any) -> Fault:
+    """A full disk of one node, as a labeller writes it, with changes; labels: pairs of role and text."""
+    document: dict[str, Any] = {"job_id": "j", "failed": True, "kind": "disk_full", "scope": "node", "stage": "saving"}
+    labels = changes.pop("labels", [("root", DISK)])
+    told = [{"role": role, "text": text, "file": "a.log", "line": 1} for role, text in labels]
+    return fault_of(parse_truth(document | {"faulty_nodes": [], "labels": told} | changes))
 
 
 def test_the_questions_are_answered_by_seeds_that_exist() -> None:
@@ -233,9 +210,8 @@ def test_one_command_measures_real_jobs(lab: Mapping[str, Path], capsys: pytest.
     assert main(["--jobs", str(lab["jobs"]), "--truth", str(lab["truth"])]) == 0
 
     rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()]
-    row = next(row for row in rows if row[:2] == ["| lab", "other jobs"])
-    assert row[:2] == ["| lab", "other jobs"]
-    assert row[2:] == ["0", "0", "0", "2", "0", "1", "0 |"]
+    row = next(row for row in rows if row[0] == "| lab")
+    assert row[1:] == ["0"] * 11 + ["2", "0", "1", "0 |"]
 
 
 def test_without_a_failed_job_there_is_nothing_to_measure(

@@ -136,6 +136,19 @@ def test_an_older_text_is_refused(run: Run, mine: Path, tmp_path: Path) -> None:
     assert "retired" in run("show", "mine")[1]
 
 
+def test_an_export_that_was_edited_is_a_new_version(run: Run, mine: Path, tmp_path: Path) -> None:
+    """A team reviews its patterns in git: who imports the change is who made the version; the life goes on."""
+    run("import", str(mine), "--approve", "--who", "ada")
+    run("export", "out")
+    file = tmp_path / "out" / "mine.toml"
+    file.write_text(file.read_text().replace("Dust on the cable.", "Rust."))
+
+    assert run("import", "out", "--who", "bob") == (0, "mine: approved, now version 2\n", "")
+    assert "Rust." in run("show", "mine")[1]
+    assert "bob" in run("show", "mine", "--versions")[1]
+    assert run("import", "out")[0] == 2  # written before that version
+
+
 def test_a_retired_pattern_is_kept(run: Run) -> None:
     """Retired, never deleted; the reason stands in its life."""
     assert run("retire", "nic", "--why", "noise here", "--who", "bob") == (0, "nic is retired.\n", "")

@@ -7,7 +7,7 @@ import pytest
 
 from bot.fetch.jobs import Request
 from bot.investigate import Answer, investigate
-from bot.library.session import exact_faults, known_so_far, numbered, open_fault_library
+from bot.library.session import exact_faults, known_faults, known_so_far, numbered, open_fault_library
 from bot.settings import Settings
 from bot.text.known_fault import KnownFault
 from core.model import Confidence, Diagnosis, EventEvidence, Line, NodeEvidence, Role, Scope
@@ -64,6 +64,16 @@ def test_a_seed_is_not_shown_beside_what_the_team_made_of_it() -> None:
 
     assert [fault.pattern for fault in _shown(same, copied, _match("team", "e-root"))] == ["team"]
     assert [fault.pattern for fault in _shown(other, _match("team", "e-root"))] == ["team", "other"]
+
+
+def test_patterns_that_say_one_thing_fill_one_place() -> None:
+    """Two that nobody merged tell the same cause and fix; another cause is another answer."""
+    twice = [_match("first", "e-root", "e-peer"), _match("second", "e-root")]
+    words = twice[1].entry.pattern.model_copy(update={"cause": "Another cause."})
+    apart = replace(twice[1], entry=twice[1].entry.model_copy(update={"pattern": words}))
+
+    assert [fault.pattern for fault in known_faults(DIAGNOSIS, twice, ())] == ["first"]
+    assert [fault.pattern for fault in known_faults(DIAGNOSIS, [twice[0], apart], ())] == ["first", "second"]
 
 
 def test_patterns_of_victims_are_left_out_beside_one_of_the_fault() -> None:

@@ -8,7 +8,6 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Diagnosis, Role, Scope
 from faultlib.draft import pattern_of
-from faultlib.recall import query_of
 from tests.core.test_rank_series import FORMS, NODES, ONSET, told
 from tests.support.jobs import at, four_nodes, job, lines
 
@@ -41,7 +40,6 @@ def test_an_ordinary_line_is_no_cause() -> None:
     assert ordinary
     assert not any(event.is_trace for event in ordinary)
     assert "kneaded" not in str(pattern_of(found).signature.must)
-    assert not {event.id for event in ordinary} & {event.id for event in query_of(found).events}
 
 
 def test_a_number_that_is_none_is_shown_where_it_broke() -> None:

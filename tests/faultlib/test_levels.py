@@ -410,7 +410,7 @@ def stood(*reasons: str) -> Diagnosis:
 
 
 def test_a_silent_process_may_be_a_frozen_one() -> None:
-    """Nobody told the silent one to end, so it did not show; what it was doing tells two such faults apart."""
+    """Nobody told the silent one to end, so it did not show; and it may freeze in whatever it does."""
     frozen = stood("Rank 1 on n had to be killed; 3 of 4 ranks stopped when told to.")
     silent = stood("Rank 1 on n had no end reported; 3 of 4 ranks did.")
     reading = stood(
@@ -419,8 +419,18 @@ def test_a_silent_process_may_be_a_frozen_one() -> None:
 
     assert level(frozen, frozen) is Level.FROZEN
     assert level(frozen, silent) is level(silent, frozen) is Level.SILENT
-    assert level(reading, reading) is Level.FROZEN
-    assert level(reading, frozen) is None
+    assert level(reading, frozen) is Level.FROZEN
+
+
+def test_a_process_that_stands_in_its_own_work_stands_in_that_work() -> None:
+    """A save that never ends is another fault than a read that never ends."""
+    saves, reads = (
+        stood(f"Rank 1 on n stands alone in {name} (train.py:14); 3 of 4 processes wait.")
+        for name in ("save_state", "read_part")
+    )
+
+    assert level(saves, saves) is Level.ACTIVITY
+    assert level(saves, reads) is None
 
 
 def test_lack_of_host_memory_is_one_fault_whoever_ran_out_of_it() -> None:

@@ -17,7 +17,7 @@ from core.errors import BadSettings, FirstfaultError
 from faultlib.answers import Answers, Verdict
 from faultlib.draft import pattern_of
 from faultlib.embedding import EmbeddingUnavailable
-from faultlib.errors import StaleRevision, WrongStep
+from faultlib.errors import PatternNotFound, StaleRevision, WrongStep
 from faultlib.findings import Finding, finding_of
 from faultlib.library import Library
 from faultlib.likely_patterns import same_fault
@@ -200,8 +200,21 @@ def _take(library: Library, entry: Entry, *, approve: bool, who: str) -> str:
             else f", and does not say how it was confirmed (approve {entry.id} --how TEXT)"
         )
         return f"{entry.id}: {entry.status}{ask}\n{_offer(library, entry)}"
+    if (here := _edited_in_its_file(library, entry)) is not None:
+        edited = library.edit(here.id, entry.pattern, who=who, why="edited in its file", revision=here.revision)
+        return f"{edited.id}: {edited.status}, now version {edited.version}\n"
     new = library.put(entry)
     return f"{entry.id}: {entry.status}{'' if new else ', was here already'}\n"
+
+
+def _edited_in_its_file(library: Library, entry: Entry) -> Entry | None:
+    """The pattern that is here, where the file is its export with other words: nothing was done to it since."""
+    try:
+        here = library.entry(entry.id)
+    except PatternNotFound:
+        return None
+    as_exported = here.history == entry.history and here.status is entry.status
+    return here if as_exported and here.pattern != entry.pattern else None
 
 
 def _offer(library: Library, entry: Entry) -> str:
