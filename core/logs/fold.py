@@ -203,11 +203,15 @@ def _last(moved: Mapping[str, str], text: str) -> str:
 
 
 def fold_chunk(columns: Columns, limit: int) -> Columns:
-    """The chunk with at most ``limit`` bodies, if those that make blocks, which stay as they are, leave room."""
-    columns = without_crowd(columns, limit)
+    """The chunk with about ``limit`` bodies, if those that make blocks, which stay as they are, leave room.
+
+    Blocks of a crowd are left to the file, which looks for a bounded number of them; here each chunk has its own.
+    """
     if len(columns.bodies) <= limit:
         return columns
-    found = find_messages([len(columns)], lambda _: (columns.body, columns.prefix), columns.bodies)
+    if (fewer := without_crowd(columns, limit)) is not columns:
+        return fewer
+    found = find_messages([len(columns)], lambda _: (columns.body, columns.prefix), columns.bodies, limit)
     is_free = np.ones(len(columns.bodies), np.bool_)
     is_free[columns.body[found.rows]] = False
     is_free[columns.body[:_EDGE_ROWS]] = False
