@@ -213,7 +213,8 @@ class Bot:
         )
         texts, clicks, objections = TextListener(context), ClickListener(context), Objections(context)
         home = Home(self.state, asking, self._people, self._client, self._open_library)
-        readers = InboxReaders(self.state.inbox, Listeners(texts, clicks, home, self._organisation, self._client).deal)
+        deal = Listeners(texts, clicks, home, self._organisation, self._client).deal
+        readers = InboxReaders(self.state.inbox, deal, lambda: intake.is_crowded())  # noqa: PLW0108 it is made below
         intake = Intake(
             self.state.inbox,
             concerns_us=texts.concerns_us,
