@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from core.diagnose import diagnose
 from core.job import Job, LogFile, Manifest, Status
 from core.logs import fold, messages, voice_lines
-from core.logs.blocks import BLOCK_MARK, find_blocks
+from core.logs.blocks import BLOCK_MARK, find_blocks, python_traceback
 from core.logs.blocks.found_block import FoundBlock
 from core.logs.columns import Columns
 from core.logs.fold import (
@@ -382,6 +382,15 @@ def test_of_too_many_tracebacks_the_first_and_the_last_are_read(monkeypatch: pyt
     assert found.skipped == 6
     assert found.rows.tolist() == [*range(6), *range(24, 30)]
     assert _grouped(TRACE, [0, 1, 2] * 4, [0] * 12).skipped == 0
+
+
+def test_tracebacks_without_an_exception_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where exceptions were folded, the first head was read over all rows of the log, with a dozen looks at each."""
+    monkeypatch.setattr(python_traceback, "_MOST_OPEN", 8)
+
+    found = _grouped([*TRACE[:2], b"<ANY> <ANY>"], [0, 1, 2] * 80, [0] * 240)
+
+    assert int(found.head.sum()) == 9
 
 
 def test_tracebacks_that_were_not_looked_for_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
