@@ -213,8 +213,7 @@ class Bot:
         )
         texts, clicks, objections = TextListener(context), ClickListener(context), Objections(context)
         home = Home(self.state, asking, self._people, self._client, self._open_library)
-        deal = Listeners(texts, clicks, home, self._organisation, self._client).deal
-        readers = InboxReaders(self.state.inbox, deal, lambda: intake.is_crowded())  # noqa: PLW0108 it is made below
+        readers = InboxReaders(self.state.inbox, Listeners(texts, clicks, home, self._organisation, self._client).deal)
         intake = Intake(
             self.state.inbox,
             concerns_us=texts.concerns_us,
@@ -222,6 +221,7 @@ class Bot:
             wake=readers.thread.wake,
             organisation=whole_organisation(identity),
         )
+        readers.is_crowded = intake.is_crowded
         return readers, intake
 
     def _make_health(self, settings: Settings) -> HealthServer | None:

@@ -33,17 +33,12 @@ class RetryLater(Exception):
 class InboxReaders:
     """Start ``thread`` before the intake, ``stop`` all after it."""
 
-    def __init__(self, inbox: Inbox, deal: Deal, is_crowded: Callable[[], bool] = lambda: False) -> None:
-        """See the class.
-
-        Args:
-            inbox: what is read.
-            deal: raises ``RetryLater`` or StateUnavailable for what must be tried again, and nothing else.
-            is_crowded: whether more may be about to be stored, for which what was stored waits for a moment.
-        """
+    def __init__(self, inbox: Inbox, deal: Deal) -> None:
+        """deal: raises ``RetryLater`` or StateUnavailable for what must be tried again, and nothing else."""
         self._inbox = inbox
         self._deal = deal
-        self._is_crowded = is_crowded
+        # Whether more may be about to be stored, for which what was stored waits for a moment.
+        self.is_crowded: Callable[[], bool] = lambda: False
         self._owner = new_id("i")
         self._pools: dict[tuple[EnvelopeKind, ...], tuple[ThreadPoolExecutor, int]] = {
             kinds: (ThreadPoolExecutor(number, thread_name_prefix=name), number)
@@ -78,7 +73,7 @@ class InboxReaders:
         windows, others = self._pools
         self._hand_out(windows)
         end = time.monotonic() + CROWD_SECONDS
-        while self._is_crowded() and time.monotonic() < end:
+        while self.is_crowded() and time.monotonic() < end:
             self.thread.stopping.wait(GLANCE_SECONDS)
             self._hand_out(windows)
         self._hand_out(others)

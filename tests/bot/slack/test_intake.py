@@ -267,7 +267,8 @@ def test_a_crowd_is_stored_before_it_is_dealt_with(state: State) -> None:
         (opened if received.kind == EnvelopeKind.OPENING else dealt).set()
 
     reception(state).receive(COMMAND)
-    readers = InboxReaders(state.inbox, deal, crowded.is_set)
+    readers = InboxReaders(state.inbox, deal)
+    readers.is_crowded = crowded.is_set
     with running(readers):
         reception(state).receive(OPENING)
         assert opened.wait(PATIENCE)
