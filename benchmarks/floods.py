@@ -27,6 +27,7 @@ from benchmarks import generate
 from benchmarks.parsing import machine
 from benchmarks.quality.report import marks, table, write
 from benchmarks.support.flood_shapes import BYTES, END, SHAPES, Flood, filled, word
+from benchmarks.support.flood_words import WORDS
 
 GOAL = 3.0  # CPU seconds (issue 13, item 5)
 PATIENCE = 600  # seconds of wall time, after which a flood is given up; others may use the machine
@@ -301,6 +302,7 @@ FLOODS: dict[str, Flood] = {
     "series": _series,
     "files": _files,
     **SHAPES,
+    **WORDS,
 }
 
 if __name__ == "__main__":

@@ -221,6 +221,7 @@ class Bot:
             wake=readers.thread.wake,
             organisation=whole_organisation(identity),
         )
+        readers.is_crowded = intake.is_crowded
         return readers, intake
 
     def _make_health(self, settings: Settings) -> HealthServer | None:

@@ -1,14 +1,17 @@
 """Which process a launcher's or scheduler's line is about, and how it ended (rules/processes.toml)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import islice
 
 from core.phrases import patterns_in, word_of
 
 SHELL_SIGNAL = 128  # a shell or a container runtime adds this to the signal that ended a process: 137 is SIGKILL
 MAX_REPORTS = 8192  # lines that are read: one a rank of the largest jobs, and its agent's
+# Tasks that reports may name together, four times as many as the ranks of Llama 3's training: "0-8191" takes six bytes.
+MAX_NAMED = 1 << 16
 MAX_DIGITS = 18  # a longer number is no process, rank or exit code
 # Linux: names, the texts of strsignal(3), and what srun says when the kernel killed for lack of memory.
 _SIGNALS = {
@@ -67,11 +70,25 @@ def _with_rank(process: NamedProcess, text: str) -> NamedProcess:
 
 
 def listed(tasks: str) -> Iterator[int]:
-    """Numbers of ``3,5-7``."""
+    """Numbers of ``3,5-7``; of far too many the first ones."""
+    return islice(_listed(tasks), MAX_REPORTS)
+
+
+def _listed(tasks: str) -> Iterator[int]:
     for part in tasks.split(","):
         first, _, last = part.partition("-")
         if first.isdecimal() and (last or first).isdecimal() and int(last or first) - int(first) < MAX_REPORTS:
             yield from range(int(first), int(last or first) + 1)
+
+
+def within_bounds(reports: Iterable[tuple[int, NamedProcess]]) -> Iterator[tuple[int, NamedProcess]]:
+    """Reports by their row, until together they name more tasks than any job has."""
+    named = 0
+    for row, process in reports:
+        named += sum(1 for _ in listed(process.task)) if process.task else 0
+        if named > MAX_NAMED:
+            return
+        yield row, process
 
 
 @cache

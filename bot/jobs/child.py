@@ -36,6 +36,7 @@ from bot.state.answers import SavedAnswer
 from core.errors import FirstfaultError
 
 PROGRESS_SECONDS = 0.2  # between two messages of one step: a parser calls thousands of times a second
+MODEST = 5  # niceness: Slack gives the bot three seconds to acknowledge, and a diagnosis may take minutes
 _EXPENDABLE = "500"  # of 1000: when memory runs out, the kernel ends the child and not the bot
 
 
@@ -121,6 +122,7 @@ def _pipes() -> tuple[BinaryIO, PipeOutput]:
 
 
 def _be_modest() -> None:
+    os.nice(MODEST)
     os.umask(0o077)  # reports hold log lines: for the bot's user only
     with contextlib.suppress(OSError):  # not on Linux
         Path("/proc/self/oom_score_adj").write_text(_EXPENDABLE, encoding="ascii")

@@ -36,7 +36,7 @@ _OF_COMMANDS = re.compile(
 )
 # Controllers of machines, which power a node that failed off and on; clients of stores and trackers of experiments.
 _OF_MACHINES = re.compile(
-    rf"(\b(?:ipmitool\b{_WORDS}-P\s{{1,6}}"
+    rf"(\b(?:ipmitool\b{_WORDS}-P(?:\s{{1,6}}|(?=[\"']))"
     rf"|(?:racadm|redfishtool|ipmipower|ipmi-(?:chassis|power|sel|sensors)|bmc-(?:device|info)|fence_[a-z0-9]{{2,16}})\b{_WORDS}-p\s{{1,6}}"
     rf"|(?:swanlab|wandb)\s{{1,6}}login\b{_WORDS}(?:-k|--key)\s{{1,6}}|ossutil(?:64)?\b{_WORDS}-k\s{{1,6}}"
     rf"|obsutil\s{{1,6}}config\b{_WORDS}-k=|mc\s{{1,6}}alias\s{{1,6}}set\s{{1,6}}\S{{1,64}}\s{{1,6}}\S{{1,128}}\s{{1,6}}\S{{1,128}}\s{{1,6}}|openssl\s{{1,6}}(?:enc|aes\S{{1,16}}|des\S{{0,8}})\b{_WORDS}-[kK]\s{{1,6}}"

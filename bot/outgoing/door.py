@@ -59,8 +59,8 @@ def response_for_slack(body: str) -> str:
     try:
         document = json.loads(body)
     except ValueError:
-        return Redactor().redact(body)
-    return json.dumps(for_slack(document)) if isinstance(document, dict) else body
+        document = None
+    return json.dumps(for_slack(document)) if isinstance(document, dict) else Redactor().redact(body)
 
 
 def upload(address: str, data: bytes, *, timeout: float) -> None:

@@ -66,7 +66,9 @@ _QUOTED_OR_WORD = (
     r"(\\?\"(?:[^\"\\]|\\[^\"]){1,256}+\\?\"|'(?:[^'\\]|\\.){1,256}+'"
     r"|(?:[^\s\"'`,;&<>()\[\]{}\\]|\\(?!n))[^\s\"'`,;&<>()\]}]*+)"
 )
-_SEPARATOR = r"((?:\\?[\"'\]]){0,2}\s{0,3}(?:=>|:=|[=:\uff1d\uff1a]|%3[AaDd])\s{0,3})"
+_SEPARATOR = (  # u'...' and b'...' are Python's, of Python 2 and of bytes
+    r"((?:\\?[\"'\]]){0,2}\s{0,3}(?:=>|:=|[=:\uff1d\uff1a]|%3[AaDd])\s{0,3}(?:[bu](?=\\?[\"']))?)"
+)
 _SURE_NAME = (
     r"(?:pass(?:word|wort|wd|phrase)|(?<![a-z])psk|kennwort|mot de passe|contrase\u00f1a"
     r"|(?<![a-z])(?:senha|has\u0142o|wachtwoord|l\u00f6senord|\u015fifre|heslo)(?![a-z])"
@@ -77,10 +79,11 @@ _SURE_NAME = (
     r"|(?:api|access|account|auth|encryption|signing|master)[_-]?key(?:[_-]?id)?|credentials?"
     r"|(?:access|auth|api|refresh|session|bot|app|csrf|hf|hub|hugging_?face|git|github|gitlab|slack|wandb|vault|bearer|secret"
     r"|private|deploy|runner|registration|personal)"
-    r"[_-]?token)"
+    r"[_-]?token|(?<![a-z])authtok)"
 )
-# The value is no name itself: "chap secret: node.session.auth.password = x"
-_NO_NAME = rf"(?!(?:[\w.-]{{0,64}}?{_SURE_NAME}|pass|pw)\s{{0,3}}=)"
+# The value is no name itself: "chap secret: node.session.auth.password = x", or of a Secret of
+# Kubernetes: secret "x" not found
+_NO_NAME = rf"(?!(?:[\w.-]{{0,64}}?{_SURE_NAME}|pass|pw)\s{{0,3}}=|secret\s\\?\")"
 _ASSIGNED = re.compile(rf"(?i)({_SURE_NAME}){_SEPARATOR}{_NO_NAME}{NO_PLACEHOLDER}{_QUOTED_OR_WORD}")
 # In XML, as Hadoop keeps its settings; and in a sentence, where a word without a digit says something of the password.
 _ELEMENT = re.compile(
@@ -90,6 +93,7 @@ _ELEMENT = re.compile(
 _SENTENCE = re.compile(
     rf"(?i)(\bpass(?:word|phrase|wd)\s{{1,3}}(?:(?:for|of)\s{{1,3}}[\w.@/-]{{1,64}}\s{{1,3}})?is:?\s{{1,3}}|(?:\u5bc6\u7801|\u5bc6\u78bc|\u53e3\u4ee4)[\u662f\u4e3a\u70ba]\s{{0,3}}|\u30d1\u30b9\u30ef\u30fc\u30c9\u306f\s{{0,3}}"
     rf"|\b(?:password|passwd|passphrase)\s{{1,3}}(?:sent:\s{{1,3}}|(?=[\"'])|for\s{{1,3}}[^\n:]{{1,64}}(?:://[^\n:]{{1,128}})?:\s{{1,3}})"
+    rf"|\b(?:user(?:name)?|login)\s{{1,3}}[\w.@-]{{1,64}}\s{{1,3}}(?:and\s{{1,3}}|with\s{{1,3}})?pass(?:word)?\s{{1,3}}"
     rf"|(?<![\w.$/-])pwd\s{{0,3}}[:=]\s{{0,3}}(?![/~.]|[A-Z]:))(?=[^\s0-9]{{0,40}}[0-9]|[^\s]{{0,40}}?(?-i:[a-z][A-Z]))"
     rf"{NO_PLACEHOLDER}(\"[^\"\n]{{6,256}}\"|'[^'\n]{{6,256}}'|[^\s,;\"']{{6,256}})"
 )
@@ -163,7 +167,7 @@ _WITH_USER = re.compile(
     r"|\b(?:login|\w{0,20}[Aa]uth)\s{0,3}=?\s{0,3}\(\s{0,3}(?:\"[^\"\n]{0,128}\"|'[^'\n]{0,128}'),\s{0,3}(?=[\"'])"
     r"|\b[Uu]ser(?:name)?\s{0,2}=\s{0,2}[^\s,;&=]{1,64}[\s,;&]{1,3}(?:key|pass|pwd|pw)\s{0,2}=\s{0,2}"
     r"|\b[Uu]ser(?:name)?[\"']?:\s{1,3}[^\s,;&]{1,64},\s{1,3}[\"']?(?:pass|pwd|pw)[\"']?:\s{1,3}|(?<![a-z])(?:bind|root|admin|ldap)_?pw\s{0,3}[=:]?\s{1,3}|(?<![a-z])(?:bind|root|admin|ldap)_?pw="
-    r"|(?<![\w.$-])(?:pw|pass)\s{0,2}=\s{0,2}(?=[\"']?[a-z]{0,40}[A-Z0-9])(?=[\"']?[A-Z0-9]{0,40}[a-z])(?=[\"']?[^\s,;&\"'<>()]{8}))"
+    r"|(?<![\w.$-])(?:pw\s{0,2}[=:]|pass\s{0,2}=)\s{0,2}(?=[\"']?[a-z]{0,40}[A-Z0-9])(?=[\"']?[A-Z0-9]{0,40}[a-z])(?=[\"']?[^\s,;&\"'<>()]{8}))"
     rf"{NO_PLACEHOLDER}(\"[^\"\n]{{1,256}}\"|'[^'\n]{{1,256}}'|[^\s\"'`,;&<>()\[\]{{}}]{{4,4096}})"
 )
 # Names that stand before a topic, a table or a file as well: there only what no person would write counts.

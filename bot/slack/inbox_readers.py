@@ -19,6 +19,8 @@ OPENERS = 4
 POLL_SECONDS = 0.5  # between two looks for what another bot has left
 TROUBLE_SECONDS = 5.0  # after trouble with the state
 HEALTHY_SECONDS = 30.0  # sixty polls, or some pauses after trouble: whoever is slower stands still
+# Slack gives three seconds for an acknowledgement, and an answer takes minutes: what comes at once is taken first.
+CROWD_SECONDS, GLANCE_SECONDS = 2.0, 0.02
 LEAVING_SECONDS = 6.0  # for threads that wait for Slack
 _LOG = logging.getLogger(__name__)
 Deal = Callable[[Received, Once], None]
@@ -35,6 +37,8 @@ class InboxReaders:
         """deal: raises ``RetryLater`` or StateUnavailable for what must be tried again, and nothing else."""
         self._inbox = inbox
         self._deal = deal
+        # Whether more may be about to be stored, for which what was stored waits for a moment.
+        self.is_crowded: Callable[[], bool] = lambda: False
         self._owner = new_id("i")
         self._pools: dict[tuple[EnvelopeKind, ...], tuple[ThreadPoolExecutor, int]] = {
             kinds: (ThreadPoolExecutor(number, thread_name_prefix=name), number)
@@ -61,10 +65,18 @@ class InboxReaders:
         self._give_back()
 
     def _look(self) -> None:
-        """Keep the leases, and hand out what nobody deals with."""
+        """Keep the leases, and hand out what nobody deals with: windows at once, the rest when a crowd is stored.
+
+        Readers would take turns with the threads that acknowledge.
+        """
         self._renew()
-        for kinds in self._pools:
-            self._hand_out(kinds)
+        windows, others = self._pools
+        self._hand_out(windows)
+        end = time.monotonic() + CROWD_SECONDS
+        while self.is_crowded() and time.monotonic() < end:
+            self.thread.stopping.wait(GLANCE_SECONDS)
+            self._hand_out(windows)
+        self._hand_out(others)
 
     def _hand_out(self, kinds: tuple[EnvelopeKind, ...]) -> None:
         """Claim as many as there are free readers, so that other bots get the rest."""

@@ -5,7 +5,9 @@ cannot be taken is answered at once, with what is wrong, and nothing is stored.
 """
 
 import logging
+import math
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,6 +21,7 @@ from bot.state.inbox import Envelope, Inbox
 from core.errors import FirstfaultError
 
 Payload = Mapping[str, Any]
+QUIET_SECONDS = 0.05  # of a crowd one comes every 10 ms, as fast as they can be taken on a slow core
 _LOG = logging.getLogger(__name__)
 
 
@@ -66,11 +69,16 @@ class Intake:
         self._wake()
         return BoltResponse(status=200)
 
+    def is_crowded(self) -> bool:
+        """Whether something came a moment ago, so that more may wait to be acknowledged."""
+        return time.monotonic() - self._storing.at < QUIET_SECONDS
+
 
 class _Storing:
     """Stores what comes at once in one go: of a crowd each would wait for the disk else, one after the other."""
 
     def __init__(self, inbox: Inbox) -> None:
+        self.at = -math.inf  # when something was stored last
         self._inbox = inbox
         self._waiting: list[_Slot] = []
         self._guard, self._turn = threading.Lock(), threading.Lock()
@@ -97,6 +105,7 @@ class _Storing:
             for slot in slots:
                 slot.trouble = trouble
         finally:  # whatever it was, nobody else does it for them
+            self.at = time.monotonic()
             for slot in slots:
                 slot.over = True
 

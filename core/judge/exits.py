@@ -7,7 +7,7 @@ from core.events.messages import keys_of, unlabelled
 from core.events.row_text import read_rows
 from core.judge.rank_rows import ranks_of_nodes
 from core.parsed import Parsed
-from core.processes import MAX_REPORTS, SHELL_SIGNAL, NamedProcess, listed, process_of
+from core.processes import MAX_REPORTS, SHELL_SIGNAL, NamedProcess, listed, process_of, within_bounds
 
 ALONE = -1  # stands for the local rank of a node that has one rank
 REPORT = 3  # rows from the line of a report that names the rank to that which tells how it ended (torchrun, mpirun)
@@ -62,7 +62,8 @@ def _reports(parsed: Parsed) -> dict[int, NamedProcess]:
     keys = {head: own[0] for head, own in keys_of(table, heads).items()}  # an exception tells it in its own words
     texts = read_rows(parsed.files, table, sorted({keys.get(row, row) for row in rows.tolist()}))
     processes = {row: process_of(unlabelled(table, row, texts.get(keys.get(row, row), ""))) for row in rows.tolist()}
-    whole = dict(_whole((row, process) for row, process in processes.items() if process is not None))
+    named = ((row, process) for row, process in processes.items() if process is not None)
+    whole = dict(within_bounds(_whole(named)))
     known = parsed.launched.known
     return {row: replace(process, rank=known(int(table.file[row]), process)) for row, process in whole.items()}
 

@@ -28,7 +28,7 @@ ANY = "<ANY>"
 MAX_TOKENS = 120  # a longer message is told by its first tokens
 # Of 133 real jobs the one that says most has 1,102 distinct messages, its largest file 1,089 (docs/LOG.md).
 JOB_TEXTS = 1 << 12  # a gigabyte of clean logs has 300; every later step looks at each, half a second for so many
-JOB_CHARACTERS = 1 << 20  # of them together, ten times what the job that says most has; rules search each of them
+JOB_CHARACTERS = 1 << 19  # of them together, five times what the job that says most has; rules search each of them
 ALL_TEXTS = 1 << 19  # of all files or chunks of a job together, 200 bytes each
 LEAST_TEXTS = 1 << 10  # of a file or chunk: what the files of a large job say is no more than that of a real one
 FEW = 20  # members of a group that is not worth folding while there are larger ones
@@ -203,11 +203,15 @@ def _last(moved: Mapping[str, str], text: str) -> str:
 
 
 def fold_chunk(columns: Columns, limit: int) -> Columns:
-    """The chunk with at most ``limit`` bodies, if those that make blocks, which stay as they are, leave room."""
-    columns = without_crowd(columns, limit)
+    """The chunk with about ``limit`` bodies, if those that make blocks, which stay as they are, leave room.
+
+    Blocks of a crowd are left to the file, which looks for a bounded number of them; here each chunk has its own.
+    """
     if len(columns.bodies) <= limit:
         return columns
-    found = find_messages([len(columns)], lambda _: (columns.body, columns.prefix), columns.bodies)
+    if (fewer := without_crowd(columns, limit)) is not columns:
+        return fewer
+    found = find_messages([len(columns)], lambda _: (columns.body, columns.prefix), columns.bodies, limit)
     is_free = np.ones(len(columns.bodies), np.bool_)
     is_free[columns.body[found.rows]] = False
     is_free[columns.body[:_EDGE_ROWS]] = False

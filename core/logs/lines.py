@@ -261,6 +261,7 @@ LAST_MONTH = 12  # of the calendar
 CENTURY = 2000  # of years with two digits
 SHORT_YEAR = len("22-Nov-26 13:31:49")
 TIME_WINDOW = 96  # a time further right is something that the line talks about
+_LONGEST = 128  # characters; no clock has a third of that, and a long line without any was looked at to its end
 _EPOCH = re.compile(rb"1[0-9]{9}\.[0-9]{1,9}")  # seconds since 1970, with a fraction: a whole number may be anything
 _BEFORE_EPOCH = frozenset((b"", b"[", b"(", b"ts=", b"t=", b"time="))
 _MILLIS = re.compile(rb"1[0-9]{12}(?![0-9])")
@@ -270,7 +271,7 @@ _MILLIS_KEY = b'time_ms": '
 def first_time(text: bytes, year: int) -> int:
     """The first of the masked variables that is a clock with a date, else a bare clock that the text begins with."""
     bare = NO_TIME
-    for match in _VARIABLE.finditer(text):
+    for match in _VARIABLE.finditer(text, 0, TIME_WINDOW + _LONGEST):
         start, kind = match.start(), match.lastgroup or ""
         if start >= TIME_WINDOW:
             break

@@ -79,13 +79,16 @@ def group(body: NDArray[np.uint32], prefix: NDArray[np.uint32], bodies: Sequence
     return find_messages([len(body)], lambda _: (body, prefix), bodies).messages(body)
 
 
-def find_messages(sizes: Sequence[int], read: ReadChunk, bodies: Sequence[bytes]) -> Grouping:
+def find_messages(
+    sizes: Sequence[int], read: ReadChunk, bodies: Sequence[bytes], openers_at_most: int | None = None
+) -> Grouping:
     """Find the messages of a file that is given chunk by chunk.
 
     Args:
         sizes: rows of each chunk.
         read: gives body and prefix of the rows of a chunk; asked for the same one several times.
         bodies: the distinct masked bodies of the file.
+        openers_at_most: rows at which a block is looked for, the first and the last ones; MAX_OPENERS if not given.
     """
     raw = [_readable(text) for text in bodies]
     texts: dict[str, int] = {}
@@ -94,8 +97,9 @@ def find_messages(sizes: Sequence[int], read: ReadChunk, bodies: Sequence[bytes]
     bodies_of = _bodies_of(sizes, read)
     blocks: list[_Block] = []
     openers, who = _openers(sizes, read, opens)
-    skipped = max(0, len(openers) - MAX_OPENERS)
-    for voice, starts in _voices(sizes, read, _bounded(openers), _bounded(who)):
+    most = MAX_OPENERS if openers_at_most is None else openers_at_most
+    skipped = max(0, len(openers) - most)
+    for voice, starts in _voices(sizes, read, _bounded(openers, most), _bounded(who, most)):
         lines = VoiceLines(voice, lambda rows: [raw[at] for at in bodies_of(rows).tolist()])
         ahead = iter(starts.tolist())
         for found in find_blocks(lines, ahead):
@@ -271,11 +275,11 @@ def _voices(
         yield voice, voice.places(own)
 
 
-def _bounded(of_openers: NDArray[_Number]) -> NDArray[_Number]:
+def _bounded(of_openers: NDArray[_Number], most: int) -> NDArray[_Number]:
     """Of too many rows that may open a block the first and the last ones."""
-    if len(of_openers) <= MAX_OPENERS:
+    if len(of_openers) <= most:
         return of_openers
-    return np.concatenate([of_openers[: MAX_OPENERS // 2], of_openers[-MAX_OPENERS // 2 :]])
+    return np.concatenate([of_openers[: most // 2], of_openers[-(most // 2) :]])
 
 
 def _counts_of(speakers: NDArray[np.uint32], prefix: NDArray[np.uint32]) -> NDArray[np.int64]:

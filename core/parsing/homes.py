@@ -12,7 +12,7 @@ from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.job import LogFile
 from core.logs.voices import rank_called, task_called
-from core.processes import MAX_REPORTS, listed, process_of
+from core.processes import MAX_REPORTS, listed, process_of, within_bounds
 
 
 def find_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str]:
@@ -47,9 +47,10 @@ def _homes_of_tasks(table: EventTable, files: Mapping[str, LogFile]) -> dict[int
     """The node of each task; none where one is reported of two, for they are tasks of several steps."""
     events = [event for event, template in enumerate(table.templates) if _names_both(template.sample)]
     homes: dict[int, set[str]] = {}
-    for row, text in _texts_of(table, files, events).items():
-        process = process_of(unlabelled(table, row, text))
-        if process is not None and process.node and process.task and "[" not in process.node:
+    texts = _texts_of(table, files, events).items()
+    processes = ((row, process_of(unlabelled(table, row, text))) for row, text in texts)
+    for _, process in within_bounds((row, process) for row, process in processes if process is not None):
+        if process.node and process.task and "[" not in process.node:
             for task in listed(process.task):
                 homes.setdefault(task, set()).add(process.node)
     if any(len(nodes) > 1 for nodes in homes.values()):

@@ -7,8 +7,9 @@ as many of them each.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import PurePosixPath
 
 from core.events.row_text import read_rows
@@ -17,7 +18,7 @@ from core.job import LogFile, Manifest
 from core.logs.paths import strip
 from core.logs.voices import Program
 from core.parsing.homes import names_only_tasks
-from core.processes import MAX_REPORTS
+from core.processes import MAX_NAMED, MAX_REPORTS
 
 MAX_SHAPES = 64  # that are read: a job has a roll or two among what is said as often as it has processes
 GLANCE, MAX_ROWS = 8, 1 << 14  # lines that are looked at first, and read in all: a roll or two of the largest jobs
@@ -140,13 +141,7 @@ def _rolls(
         speakers: the machine that said each, empty where nobody knows it; what no line names may be that.
         known: names of machines. are_listed: by job.json, and there are no others.
     """
-    of_word: dict[str, list[tuple[int, ...]]] = defaultdict(list)
-    for text in texts:
-        for word, numbers in {
-            _singular(match["word"].lower()): _numbers(match["numbers"])
-            for match in reversed(list(_NUMBERED.finditer(text)))
-        }.items():
-            of_word[word].append(numbers)
+    of_word = _numbers_of_words(texts)
     named = [[word for word in _WORD.findall(text) if word in known] for text in texts]
     hosts_of_line = named if are_listed or all(named) else [_hosts(text) for text in texts]
     columns = list(zip(*hosts_of_line, strict=False))
@@ -169,6 +164,19 @@ def _rolls(
                 break
 
 
+def _numbers_of_words(texts: Iterable[str]) -> dict[str, list[tuple[int, ...]]]:
+    """The numbers of each word, text by text; of more numbers together than any job has ranks the first ones."""
+    of_word: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    left: dict[str, int] = defaultdict(lambda: MAX_NAMED)
+    for text in texts:
+        matches = reversed(list(_NUMBERED.finditer(text)))
+        for word, listed in {_singular(match["word"].lower()): match["numbers"] for match in matches}.items():
+            if left[word] > 0:
+                of_word[word].append(_numbers(listed))
+                left[word] -= len(of_word[word][-1])
+    return of_word
+
+
 def _is_rank(word: str) -> bool:
     """Whether a rank of the whole job is called so."""
     return word.removeprefix("global_").removeprefix("world_") in _RANKS
@@ -181,12 +189,9 @@ def _singular(word: str) -> str:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """The numbers of a list: "6,7", "0-3", "4"."""
-    found = list[int]()
-    for first, last in _LISTED.findall(text):
-        end = int(last) if last else int(first)
-        found += range(int(first), min(end, int(first) + MAX_REPORTS) + 1)
-    return tuple(found)
+    """The numbers of a list: "6,7", "0-3", "4"; of far too many the first ones."""
+    spans = ((int(first), int(last or first)) for first, last in _LISTED.findall(text))
+    return tuple(islice(chain.from_iterable(range(first, last + 1) for first, last in spans), MAX_REPORTS))
 
 
 def _are_homes(

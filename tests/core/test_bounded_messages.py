@@ -3,6 +3,7 @@
 import io
 import random
 import string
+from collections.abc import Iterable, Iterator
 from functools import partial
 from types import SimpleNamespace
 
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from core.diagnose import diagnose
 from core.job import Job, LogFile, Manifest, Status
 from core.logs import fold, messages, voice_lines
-from core.logs.blocks import BLOCK_MARK
+from core.logs.blocks import BLOCK_MARK, find_blocks, python_traceback
+from core.logs.blocks.found_block import FoundBlock
 from core.logs.columns import Columns
 from core.logs.fold import (
     ALL_TEXTS,
@@ -40,6 +42,7 @@ from core.logs.refine import refine
 from core.logs.scan import scan_blocks
 from core.logs.stream import blocks
 from core.logs.telling_words import guard
+from core.logs.voice_lines import VoiceLines
 from core.model import Scope
 from core.parsed import parse_job
 from core.parsing.templates import find_templates
@@ -290,7 +293,7 @@ def columns(*texts: str) -> Columns:
 
 def test_blocks_of_a_chunk_that_is_folded_stay_whole() -> None:
     """What belongs to a traceback keeps its words, however many other lines give way, and every row keeps its place."""
-    said = [f"sample text: {' '.join(text.split()[2:])}" for text in words(6000)]
+    said = [f"sample text: {' '.join(text.split()[2:])}" for text in words(3900)]
     failure = raised("MyProblem: the disk of this node is gone")
     chunk = columns(*said[:3000], *failure, *said[3000:])
 
@@ -303,6 +306,25 @@ def test_blocks_of_a_chunk_that_is_folded_stay_whole() -> None:
     assert fold_chunk(chunk, len(chunk.bodies)) is chunk
     whole = fold_chunk(folded, 2000)
     assert (whole.bodies, whole.body.tolist()) == (folded.bodies, folded.body.tolist())
+
+
+@pytest.mark.parametrize("number", [6000, 3600])
+def test_blocks_of_a_chunk_are_looked_for_up_to_its_limit(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of endless exceptions would look for all of them in each chunk, and once more; 20 MB took ten seconds."""
+    chunk = columns(*(line for text in words(number) for line in raised(f"MyProblem: {text}")))
+    looked: list[int] = []
+
+    def find(lines: VoiceLines, starts: Iterable[int]) -> Iterator[FoundBlock]:
+        for found in find_blocks(lines, starts):
+            looked.append(found.start)
+            yield found
+
+    monkeypatch.setattr(messages, "find_blocks", find)
+
+    folded = fold_chunk(chunk, 2000)
+
+    assert len(looked) <= 2000 < number
+    assert len(folded) == len(chunk)
 
 
 @pytest.mark.slow
@@ -360,6 +382,15 @@ def test_of_too_many_tracebacks_the_first_and_the_last_are_read(monkeypatch: pyt
     assert found.skipped == 6
     assert found.rows.tolist() == [*range(6), *range(24, 30)]
     assert _grouped(TRACE, [0, 1, 2] * 4, [0] * 12).skipped == 0
+
+
+def test_tracebacks_without_an_exception_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where exceptions were folded, the first head was read over all rows of the log, with a dozen looks at each."""
+    monkeypatch.setattr(python_traceback, "_MOST_OPEN", 8)
+
+    found = _grouped([*TRACE[:2], b"<ANY> <ANY>"], [0, 1, 2] * 80, [0] * 240)
+
+    assert int(found.head.sum()) == 9
 
 
 def test_tracebacks_that_were_not_looked_for_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

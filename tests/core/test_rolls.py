@@ -7,7 +7,8 @@ import pytest
 from core.job import Job
 from core.nodes.rank_series import CLEAR
 from core.nodes.told_subjects import MIN_SIDE
-from core.parsing.rolls import find_roll
+from core.parsing.rolls import _numbers_of_words, find_roll
+from core.processes import MAX_NAMED, MAX_REPORTS, NamedProcess, listed, within_bounds
 from tests.support.jobs import at, job, lines, parse, signs_of
 
 
@@ -140,3 +141,26 @@ def test_machines_that_a_launcher_counts_have_their_share_of_the_ranks(argument:
     files |= {f"log.txt.rank{rank}": lines(at(rank, "iter: 20  total_loss: 2.5")) for rank in range(6)}
 
     assert parse(job(files)).job.manifest.node_ranks == dict(zip(machines, [(0, 1), (2, 3), (4, 5)], strict=True))
+
+
+ALL_RANKS = ",".join(["0-999999"] * 30)
+
+
+def test_lists_of_numbers_are_bounded() -> None:
+    """A line of 10 kB names eleven million ranks, and each of thousands of lines again: the answer took hours."""
+    texts = [f"host node{number}: ranks {number},{ALL_RANKS} up" for number in range(40)]
+
+    numbers = _numbers_of_words(texts)["rank"]
+
+    assert max(map(len, numbers)) <= MAX_REPORTS
+    assert sum(map(len, numbers)) <= MAX_NAMED + MAX_REPORTS
+
+
+def test_reports_of_tasks_are_bounded() -> None:
+    """As srun tells of tasks that ended; what a job of 16,384 ranks may say is read whole."""
+    of_all = NamedProcess(task=",".join(["0-8191"] * 1000), signal=9)
+    of_eight = [(row, NamedProcess(task=f"{8 * row}-{8 * row + 7}", signal=9)) for row in range(2048)]
+
+    assert len(list(listed(of_all.task or ""))) == MAX_REPORTS
+    assert len(list(within_bounds((row, of_all) for row in range(100)))) == MAX_NAMED // MAX_REPORTS
+    assert list(within_bounds(of_eight)) == of_eight

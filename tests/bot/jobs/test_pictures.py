@@ -1,9 +1,11 @@
 """Pictures follow the answer: the slot is free for the next run, and what was not drawn is drawn later."""
 
+import os
 from pathlib import Path
 
 from benchmarks.support.processes import alive
 from bot.jobs import tasks
+from bot.jobs.child import MODEST
 from bot.jobs.child_process import ChildProcess
 from bot.jobs.messages import AnswerMessage, ChildOrder, Diagnose
 from bot.jobs.spare_child import SpareChild
@@ -114,3 +116,10 @@ def test_a_child_takes_its_temporary_folder_from_the_order(tmp_path: Path) -> No
         first = next(process.messages())
     assert isinstance(first, AnswerMessage)
     assert f'"left": "{tmp_path}/' in first.answer.plot
+
+
+def test_a_child_gives_way_to_the_bot(tmp_path: Path) -> None:
+    """What a diagnosis takes is not missing where a command is to be acknowledged."""
+    with ChildProcess(None, temporary=tmp_path / "nowhere", environment=environment(tmp_path)) as child:
+        mine = os.getpriority(os.PRIO_PROCESS, 0)
+        until(lambda: os.getpriority(os.PRIO_PROCESS, child.pid) == min(19, mine + MODEST))

@@ -15,9 +15,12 @@ from tests.test_house import MAY_IMPORT, modules
 SECRET = "hf_" + "aZ3" * 12
 # What can speak to a network, by its first name or, where a package does more than that, by a longer one.
 NETWORK = {
-    "aiohttp", "asyncio.open_connection", "botocore", "boto3", "dask", "distributed", "fsspec", "ftplib", "grpc",
-    "http.server", "httpx", "httpx2", "openai", "requests", "s3fs", "slack_bolt", "slack_sdk", "smtplib", "socket",
-    "socketserver", "telnetlib", "urllib.request", "urllib3", "waitress", "websocket", "websockets", "xmlrpc",
+    "_socket", "aiohttp", "asyncio.open_connection", "asyncio.open_unix_connection", "asyncio.start_server", "botocore",
+    "boto3", "dask", "distributed", "fsspec", "ftplib", "grpc", "http.client.HTTPConnection",
+    "http.client.HTTPSConnection", "http.server", "httpcore", "httpx", "httpx2", "imaplib", "logging.handlers",
+    "multiprocessing.connection", "openai", "paramiko", "poplib", "requests", "s3fs", "slack_bolt", "slack_sdk",
+    "smtplib", "socket", "socketserver", "ssl", "telnetlib", "urllib.request", "urllib3", "waitress", "websocket",
+    "websockets", "xmlrpc",
 }  # fmt: skip
 MAY_SPEAK = {
     "bot/outgoing/door.py": "the door: uploads",
@@ -70,8 +73,19 @@ def speaks(name: str) -> bool:
     return (
         package in NETWORK
         or any(name == module or name.startswith(module + ".") for module in NETWORK if "." in module)
-        or (package == "http" and last.startswith("server"))
+        or (package == "http" and (last.startswith("server") or last == "client"))  # import http.client, and all of it
     )
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["http.client", "http.client.HTTPSConnection", "socket.create_connection", "ssl", "logging.handlers.HTTPHandler",
+     "multiprocessing.connection.Client", "requests", "asyncio.open_connection", "http.server"],
+)  # fmt: skip
+def test_what_speaks_is_known(name: str) -> None:
+    """Python's own ways out, too; the errors of HTTP are none."""
+    assert speaks(name)
+    assert not speaks("http.client.HTTPException")
 
 
 def test_nothing_but_the_door_and_who_passes_it_speaks_to_a_network() -> None:
@@ -94,13 +108,15 @@ def test_a_client_of_slack_is_made_in_one_place() -> None:
     assert made == {"bot/slack/client.py"}
 
 
+def starts(name: str) -> bool:
+    package, _, last = name.partition(".")
+    own = package == "os" and last.startswith(("system", "popen", "exec", "spawn", "posix_spawn"))
+    return own or package in ("subprocess", "pty") or name.startswith("asyncio.create_subprocess")
+
+
 def test_few_files_start_programs() -> None:
     """A program could send as well; who starts one is known by name."""
-    starters = {
-        str(path.relative_to(ROOT))
-        for path in house()
-        if any(name.partition(".")[0] == "subprocess" or name == "os.system" for name in names_of(path))
-    }
+    starters = {str(path.relative_to(ROOT)) for path in house() if any(map(starts, names_of(path)))}
 
     assert starters == PROCESSES
 
@@ -142,6 +158,8 @@ def test_acknowledgements_models_and_files_are_clean() -> None:
     assert SECRET not in response_for_slack(json.dumps({"view": {"title": SECRET}}))
     assert response_for_slack("") == ""
     assert SECRET not in response_for_slack(SECRET)
+    assert SECRET not in response_for_slack(json.dumps(SECRET))
+    assert SECRET not in response_for_slack(json.dumps([SECRET]))
     assert SECRET not in for_model(SECRET)
     assert SECRET.encode() not in clean_file(f"<pre>{SECRET}</pre>".encode())
 

@@ -218,6 +218,13 @@ SECRET = [
     ('{"name": "API_TOKEN", "value": "hunter2"}', "hunter2"),
     ("ldap_simple_bind: binddn=cn=svc bindpw=garlic57", "garlic57"),
     ("db: {user: a, pass: cobalt-noodle67}", "cobalt-noodle67"),
+    # passed when 203 more were written without a look at the rules, on 2026-11-27
+    ("{u'user': u'bob', u'password': u'hunter2'}", "hunter2"),
+    ("headers {b'api_key': b'hunter2'}", "hunter2"),
+    ("login with user bob and password cor4ect!", "cor4ect!"),
+    ("pw: hunter2X", "hunter2X"),
+    ("PAM user=bob authtok=hunter22", "hunter22"),
+    ("ipmitool -I lanplus -U ADMIN -P'hun ter2' sel", "ter2"),
     ("mail ana.b+c@corp.example.com now", "ana.b+c@corp.example.com"),
     ("/home/ana/train.py", "ana"),
     ("File '/Users/ana/x.py'", "ana"),
@@ -272,6 +279,8 @@ HARMLESS = [
     "secret: /run/secrets/hf mounted, env.pwd=/work/run3 FULL_KEY is set to default, api key md5 " + HEX40[:32],
     "pwd: /work/run2 pwd=~/job7 name: NUM_TOKENS value: 12 name: EOS_TOKEN value: abc12 fs.s3a.access.key unset",
     'tried password "required", password for user root: send "hello world\\r" rootpw unset',
+    'MountVolume.SetUp failed for volume "wandb-secret" : secret "wandb" not found',
+    "user bob with password authentication, user bob and password login: pw: 250.3 W, pw: 12",
     "echo done | tee out.log; ipmitool sdr list; mongod -p 27017; openssl version -k; git remote -v",
 ]
 

@@ -4,7 +4,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -192,9 +192,12 @@ def test_nothing_is_acknowledged_for_another_s_mistake(state: State, monkeypatch
 # --- readers ---
 
 
+def reading(state: State, deal: Callable[[Received, Once], None]) -> AbstractContextManager[InboxReaders]:
+    return running(InboxReaders(state.inbox, deal))
+
+
 @contextmanager
-def reading(state: State, deal: Callable[[Received, Once], None]) -> Iterator[InboxReaders]:
-    readers = InboxReaders(state.inbox, deal)
+def running(readers: InboxReaders) -> Iterator[InboxReaders]:
     readers.thread.start()
     try:
         yield readers
@@ -253,6 +256,40 @@ def test_windows_do_not_wait_behind_commands(state: State) -> None:
         readers.thread.wake()
         assert opened.wait(PATIENCE)
         free.set()
+
+
+def test_a_crowd_is_stored_before_it_is_dealt_with(state: State) -> None:
+    """Readers would take turns with who acknowledges; a window does not wait, and nothing waits for ever."""
+    crowded, dealt, opened = threading.Event(), threading.Event(), threading.Event()
+    crowded.set()
+
+    def deal(received: Received, _: Once) -> None:
+        (opened if received.kind == EnvelopeKind.OPENING else dealt).set()
+
+    reception(state).receive(COMMAND)
+    readers = InboxReaders(state.inbox, deal)
+    readers.is_crowded = crowded.is_set
+    with running(readers):
+        reception(state).receive(OPENING)
+        assert opened.wait(PATIENCE)
+        assert not dealt.is_set()
+        assert dealt.wait(PATIENCE)  # though it is crowded still
+        dealt.clear()
+        crowded.clear()
+        reception(state).receive({**COMMAND, "trigger_id": "2.x"})
+        readers.thread.wake()
+        assert dealt.wait(PATIENCE)
+
+
+def test_what_was_stored_a_moment_ago_is_a_crowd(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And none before anything came, nor a while later."""
+    intake = reception(state)
+    assert not intake.is_crowded()
+    intake.receive(COMMAND)
+    monkeypatch.setattr("bot.slack.intake.QUIET_SECONDS", PATIENCE)
+    assert intake.is_crowded()
+    monkeypatch.setattr("bot.slack.intake.QUIET_SECONDS", 0.0)
+    assert not intake.is_crowded()
 
 
 def test_a_bot_that_ends_gives_back_what_it_had_not_begun(state: State) -> None:
