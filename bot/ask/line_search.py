@@ -109,12 +109,22 @@ class LineSearch:
     def share_of(self, lines: Sequence[str]) -> float:
         """The share of the question's weight that lines of an answer hold."""
         text = "\n".join(lines).casefold().encode("utf-8", "replace")
-        held = [
+        held = 0.0
+        for concept in self._sought:
+            alike = concept.like is not None and concept.like.pattern.search(text) is not None
+            held += self._most(concept) * (1.0 if concept.pattern.search(text) else LIKE if alike else 0.0)
+        return held / self.weight if self.weight else 0.0
+
+    def names(self, lines: Sequence[str]) -> bool:
+        """Whether lines hold a name or a number that is asked about; also where none is, or no line of the job does."""
+        numbers = {str(number) for number in self._question.iterations}
+        sought = [
             concept
-            for concept in self._sought
-            if concept.pattern.search(text) or (concept.like is not None and concept.like.pattern.search(text))
+            for concept, points in self._sought.items()
+            if concept.literal and points and concept.words[0].decode() not in numbers
         ]
-        return sum(map(self._most, held)) / self.weight if self.weight else 0.0
+        text = "\n".join(lines).casefold().encode("utf-8", "replace")
+        return not sought or any(concept.pattern.search(text) for concept in sought)
 
     @cached_property
     def best(self) -> tuple[FoundLine, ...]:
