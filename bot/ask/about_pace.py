@@ -66,12 +66,8 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     since_when = asks(question, "slow_since")
     since = diagnosis.headline if since_when and _SINCE.search(diagnosis.headline) else ""
     lead = [cited(wording.sentence(since), *([subject.leading.id] if subject.leading else []))] if since else []
-    sentences = [
-        *lead,
-        *trend,
-        *(onset if since_when or asks(question, "how_slow") else []),
-        *sentences,
-    ]
+    of_change = since_when or asks(question, "how_slow") or asks(question, "both_sides")
+    sentences = [*lead, *trend, *(onset if of_change else []), *sentences]
     sentences += [told_series(series, question) for series in iterations.series if "time" in series.name][:1]
     sentences += [line for line in onset if line not in sentences]
     pace, steps = iterations.course.pace(), iterations.course.steps
