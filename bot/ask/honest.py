@@ -57,12 +57,15 @@ def with_better(search: LineSearch, lines: Sequence[str], *, first: bool) -> lis
 def best_first(search: LineSearch, lines: Sequence[str]) -> list[str]:
     """An answer that begins with that of its lines which holds far more of what the question names than its first does.
 
-    A name or a number that is asked about stands in the first line, wherever any line of the answer holds it.
+    A name or a number that is asked about stands in the first line, wherever any line of the answer holds it. A first
+    line that tells a count or a time which is asked for stays.
     """
     told = list(lines)
     named = [at for at, line in enumerate(told) if search.names([line])]
     if named and named[0]:
         return [told[named[0]], *told[: named[0]], *told[named[0] + 1 :]]
+    if search.tells_value(told[:1]):
+        return told
     shares = [search.share_of([line]) for line in told]
     at = max(range(len(told)), key=lambda place: (shares[place], -place))
     if shares[at] < ENOUGH or shares[at] - shares[0] < FAR:

@@ -17,7 +17,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import any_of, cited, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.terms import stem_of
-from bot.ask.wanted_value import asks, holds, wanted
+from bot.ask.wanted_value import Wanted, asks, holds, wanted
 from bot.text import wording
 from core.answer.job_lookup import LookResult, found_rows
 from core.answer.search import matching
@@ -126,6 +126,10 @@ class LineSearch:
         text = "\n".join(lines).casefold().encode("utf-8", "replace")
         return not sought or any(concept.pattern.search(text) for concept in sought)
 
+    def tells_value(self, lines: Sequence[str]) -> bool:
+        """Whether lines hold the count, the time or the length of time that is asked for."""
+        return any(holds(self._subject, kind, lines) for kind in wanted(self._question)[:1] if kind in _AMOUNTS)
+
     @cached_property
     def best(self) -> tuple[FoundLine, ...]:
         """The lines with most of the weight, one of each kind of message; none where no word is rare."""
@@ -202,6 +206,7 @@ class LineSearch:
         return any_of(word.decode() for concept in self._sought for word in concept.words)
 
 
+_AMOUNTS = (Wanted.HOW_MANY, Wanted.HOW_LONG, Wanted.WHEN)
 MAX_NAMES = 8  # that are listed; chosen: what a phone shows in three rows
 _WHICH = re.compile(r"\b(?:which|what|welche\w?)\s([a-z]{2,30})\b")
 TABLE_ROWS = 3  # below the head of a table: a rule and two rows

@@ -104,7 +104,8 @@ def _all_or_one(subject: Subject, question: Question) -> Lines | None:
     if len(nodes) == total:
         says = f"All {total:,} nodes logged it"
     elif len(nodes) == 1:
-        says = f"Only {nodes[0]} logged it; the other {wording.counted(total - 1, 'node')} did not"
+        others = f"the other {total - 1:,} nodes" if total > 2 else "the other node"
+        says = f"Only {nodes[0]} logged it; {others} did not"
     else:
         says = f"{len(nodes):,} of {total:,} nodes logged it: {wording.names(nodes, 6, 60)}"
     server = " No log here is a server's own, so whether the server itself was down is not told."
