@@ -141,10 +141,18 @@ def _unnumbered(subject: Subject, started: LookResult, last: int | None) -> str:
     return joined(f"{says}{last:,}, so {lacks} to compute again if it is whole.", _of_nan(subject, after, ()))
 
 
+# Activations that are computed again in place of being kept are called checkpoints too
+_RECOMPUTING = re.compile(r"\b(?:activation|gradient)[ _-]checkpoint", re.IGNORECASE)
+
+
 def _none_known(subject: Subject, reached: str) -> Lines:
     """The lines whose words may mean a saving, else that none is known to report one; what is lost without any."""
     parsed = subject.parsed
-    kinds = [at for at, terms in enumerate(subject.messages) if "=checkpoint" in terms]
+    kinds = [
+        at
+        for at, terms in enumerate(subject.messages)
+        if "=checkpoint" in terms and not _RECOMPUTING.search(parsed.table.templates[at].sample)
+    ]
     rows = [row for mine in parsed.table.rows_of(kinds).values() for row in mine.tolist()]
     if rows:  # "policy stored": no report that is known, and no reason to deny one
         may = tell(parsed, rows, "a word that may mean a saving", latest=True)

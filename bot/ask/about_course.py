@@ -10,7 +10,7 @@ from bot.ask.facts_progress import facts_of_progress
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import Wanted, asks, wanted
+from bot.ask.wanted_value import Wanted, asks, wanted, yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
 from bot.text.wording import SECOND
@@ -45,6 +45,8 @@ def began(subject: Subject, question: Question) -> Lines:
 
 def _began(subject: Subject, question: Question) -> Lines:
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
+    if not events and Wanted.WHEN in wanted(question) and asks(question, "beside"):  # "when did the others notice"
+        events = _of_peers(subject)[:1]
     if not events and question.says(*_BETWEEN, *_ORDER) and not question.says(*_SILENT) and len(timeline(subject)) > 2:
         return timeline(subject)
     if events:
@@ -60,7 +62,10 @@ def _began(subject: Subject, question: Question) -> Lines:
         shown = [cited(f"{subject.sentence_of(event)}", event.id) for event in sentences[:2]]
         return [cited(none), *([progress] if progress else []), *shown] if sentences else _without_events(subject)
     first, *later = timed
-    says = f"The first sign came at {clock(first.first_time or 0)}: {_said(subject, first)}."
+    begins = "The first sign came at"
+    if yes_or_no(question) and asks(question, "fine"):  # "was it healthy before?"
+        begins = "Yes, as far as the evidence tells, until"
+    says = f"{begins} {clock(first.first_time or 0)}: {_said(subject, first)}."
     silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id == "N1.ended"]
     return [
         cited(says, first.id),
@@ -68,6 +73,12 @@ def _began(subject: Subject, question: Question) -> Lines:
         *([progress] if progress else []),
         *(_when(subject, event) for event in later),
     ]
+
+
+def _of_peers(subject: Subject) -> list[EventEvidence]:
+    """What healthy peers logged of it, by its time."""
+    told = (event for event in subject.diagnosis.events if event.role is Role.PROPAGATED)
+    return sorted((event for event in told if event.first_time), key=lambda event: (event.first_time or 0, event.id))
 
 
 def timeline(subject: Subject) -> Lines:

@@ -57,7 +57,12 @@ def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
             ]
     if question.quoted:
         return None
-    return _piece(subject, subject.leading.id) if subject.leading else None
+    if subject.leading is None:
+        return None
+    diagnosis, lead = subject.diagnosis, subject.leading
+    because = f": {lower(diagnosis.nodes[0].because)}" if diagnosis.scope is Scope.NODE and diagnosis.nodes else ""
+    means = f"It is how the fault shows itself, as far as the logs tell: {lower(diagnosis.headline)}{because}."
+    return [*([cited(means, lead.id)] if lead.is_trace else []), *_piece(subject, lead.id)]
 
 
 def ended(subject: Subject, question: Question) -> Lines:

@@ -63,7 +63,11 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     ]
     sentences = [cited(f"{wording.sentence(sign)}") for sign in signs[:2]]
     onset, trend = _onset(subject), _trend(subject, question)
-    sentences = [*trend, *(onset if asks(question, "slow_since") or asks(question, "how_slow") else []), *sentences]
+    since_when = asks(question, "slow_since")
+    since = diagnosis.headline if since_when and _SINCE.search(diagnosis.headline) else ""
+    lead = [cited(wording.sentence(since), *([subject.leading.id] if subject.leading else []))] if since else []
+    of_change = since_when or asks(question, "how_slow") or asks(question, "both_sides")
+    sentences = [*lead, *trend, *(onset if of_change else []), *sentences]
     sentences += [told_series(series, question) for series in iterations.series if "time" in series.name][:1]
     sentences += [line for line in onset if line not in sentences]
     pace, steps = iterations.course.pace(), iterations.course.steps
@@ -90,6 +94,7 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     return sentences or None  # who asks which one is slow may be told by something else than the clocks of iterations
 
 
+_SINCE = re.compile(r"\bfrom iteration [0-9]")  # in the headline of a job that is judged slow
 _BY_UNIT = re.compile(
     rb"[0-9] ?(?:m?s ?/ ?(?:it|iter|step|batch)|(?:it|iters?|steps?|batch(?:es)?) ?/ ?s)\b", re.IGNORECASE
 )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.ask.about_events import said_in_evidence
-from bot.ask.about_topics import topic_of
+from bot.ask.about_topics import topic_of, topics
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
@@ -245,6 +245,8 @@ def _grounds(subject: Subject, template: Template, rows: NDArray[np.intp]) -> tu
         against.append(f"it is known to be harmless{why}")
     if fact is not None and fact.role in (Role.PROPAGATED, Role.TEARDOWN):
         against.append(f"it follows from another end ({lower(fact.says)})")
+    if subject.diagnosis.scope is not Scope.NONE and topics()["sigterm"].in_text(template.sample):
+        against.append("SIGTERM (signal 15) tells a process to stop, mostly because another one had failed")
     if usual is not None and usual.anywhere.get(template.id, 0):
         against.append("successful jobs log it too")
     nodes = {parsed.table.origins[voice].node for voice in np.unique(parsed.table.voice[rows]).tolist()} - {None}

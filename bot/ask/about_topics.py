@@ -21,7 +21,6 @@ from core.answer import job_lookup
 from core.answer.search import search, seek
 from core.history.job_attempts import attempts_of
 from core.model import EventEvidence, Role, Scope
-from core.naming import natural
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def _names_nothing_else(question: Question) -> bool:
 
 
 def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
-    hits = [event for event in subject.diagnosis.events if topic.in_text(_text(event))]
+    hits = [event for event in subject.diagnosis.events if topic.in_text(text_of(event))]
     mine = [event for event in hits if _concerns(event, question)]
     if mine:
         first = min(mine, key=lambda event: (event.role is not Role.ROOT, event.id))
@@ -79,8 +78,9 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
         )
         if asks(question, "any_other") and len(first.nodes) == 1 and not inferred:
             says = f"No, only {first.nodes[0]}"
+        yes = "" if _NO_YES.search(question.plain) and not inferred else f"{says}: "
         sentences = [
-            cited(f"{says}: {subject.sentence_of(first)}{at}", first.id),
+            cited(f"{yes}{subject.sentence_of(first)}{at}", first.id),
             *behind(subject, first),
             *raw(first.lines, 2),
         ]
@@ -106,6 +106,7 @@ def _together(subject: Subject, question: Question) -> Lines:
     return [cited(f"{both.says.rstrip('.')} together. Of {other.name} alone: {alone[0]}"), *alone[1:]]
 
 
+_NO_YES = re.compile(r"\b(?:or|who|which|where|what|how|why)\b")  # of these questions a yes answers none
 _YES = {
     Role.ROOT: "Yes",
     Role.PROPAGATED: "Yes, but as a consequence",
@@ -113,50 +114,6 @@ _YES = {
     Role.BENIGN: "Yes, and it is harmless",
 }
 _LIBRARIES = ("nccl", "gloo", "cuda")
-
-
-def spread(subject: Subject, question: Question) -> Lines | None:
-    """Whether one node or all had it: the trouble that is named, else what leads; None where that is not asked."""
-    if not asks(question, "spread"):
-        return None
-    topic = topic_of(question)
-    events = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN and event.nodes]
-    told = [event for event in events if topic is not None and topic.special and topic.in_text(_text(event))]
-    if not told and (kind := _spread_of_kind(subject, question)):
-        return kind
-    event = next(iter(told or [event for event in events if event is subject.leading]), None)
-    total = wording.node_total(subject.diagnosis.coverage)
-    if event is None or total < 2:
-        return None
-    nodes = sorted({node for item in told or [event] for node in item.nodes}, key=natural)
-    who = wording.names(nodes, 6, 60)
-    if len(nodes) == total:
-        says = f"All {total:,} nodes logged it"
-    else:
-        rest = total - len(nodes)
-        says = f"Only {who} logged it; the other {wording.counted(rest, 'node')} did not" if len(nodes) == 1 else ""
-        says = says or f"{len(nodes):,} of {total:,} nodes logged it: {who}"
-    server = " No log here is a server's own, so whether the server itself was down is not told."
-    lines = [cited(f"{says}.{server if question.says('server') else ''}", event.id)]
-    failed = cited(
-        f"The diagnosis: {lower(subject.diagnosis.headline)}.", *([subject.leading.id] if subject.leading else [])
-    )
-    return [*lines, cited(subject.sentence_of(event), event.id), failed]
-
-
-def _spread_of_kind(subject: Subject, question: Question) -> Lines:
-    """Which nodes logged the kind of line that holds most of a question; empty where none does, or no node is known."""
-    best, table = LineSearch(subject, question).best[:1], subject.parsed.table
-    if not best or best[0].share < LIKELY:
-        return []
-    rows = table.rows_of([int(table.event[best[0].row])])[int(table.event[best[0].row])].tolist()
-    nodes = sorted({node for row in rows if (node := table.origins[table.voice[row]].node)}, key=natural)
-    total = len(subject.parsed.nodes)
-    if not nodes or total < 2:
-        return []
-    of = f"{len(nodes):,} of {wording.counted(total, 'node')} logged lines of this kind: {wording.names(nodes, 6, 80)}"
-    says = f"Only {nodes[0]} logged lines of this kind, of {total:,} nodes" if len(nodes) == 1 else of
-    return [cited(f"{says}."), *quoted(job_lookup.found_rows(subject.parsed, "", rows[:1]), 1)]
 
 
 def count(subject: Subject, question: Question) -> Lines | None:
@@ -185,7 +142,7 @@ def count(subject: Subject, question: Question) -> Lines | None:
     found = _sought(subject, question, topic)
     sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]
     every = (event for event in subject.diagnosis.events if not event.ordinary)  # whose sentence tells no more
-    hits = [event for event in every if topic.in_text(_text(event))]
+    hits = [event for event in every if topic.in_text(text_of(event))]
     sentences = [cited(f"{event.id}: {subject.sentence_of(event)}", event.id) for event in hits[:2]] + sentences
     return [*sentences, *quoted(found, 2)]
 
@@ -298,5 +255,6 @@ def _concerns(event: EventEvidence, question: Question) -> bool:
     return not (question.ranks and event.ranks) or bool(set(question.ranks) & set(event.ranks))
 
 
-def _text(event: EventEvidence) -> str:
+def text_of(event: EventEvidence) -> str:
+    """All words of a piece of evidence, by which a topic is known in it."""
     return " ".join((event.template, event.says, *(line.text for line in event.lines)))

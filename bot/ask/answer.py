@@ -20,7 +20,7 @@ from bot.ask.about_values import told_values
 from bot.ask.about_verdict import is_either
 from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
-from bot.ask.classify import LEAST, SURE, IntentGuess, learnt
+from bot.ask.classify import LEAST, SURE, IntentGuess, is_sure, learnt
 from bot.ask.complete_answer import completed, from_facts
 from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
@@ -208,7 +208,7 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         if len(intents) == _TWO or intent in BY_WAY or intent == "around" or (intent == "harmless" and asked.quoted):
             break
     if sentences:
-        sure = bool(way) or guesses[0].margin >= SURE
+        sure = bool(way) or is_sure(guesses)
         return completed(subject, asked, sentences, intents, sure=sure), tuple(intents)
     bare = guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE  # "lr": hardly a question, but a name
     if bare:

@@ -13,6 +13,9 @@ from bot.ask.english import labelled, mended
 
 STRICTNESS = 0.5  # C of the classifier; from .2 to 1 it sees other authors' questions alike within .015 (docs/LOG.md)
 SURE, LEAST = 0.0, -0.45  # margins: of an intent that is meant, and below which a question says nothing that is known
+# An intent far ahead of the next one is right as often below SURE as one above it that is not: .71 to .84, .58 to .69
+# of the labelled questions, held out.
+ALMOST, AHEAD = -0.3, 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,12 @@ class IntentGuess:
 
     intent: str
     margin: float
+
+
+def is_sure(guesses: Sequence[IntentGuess]) -> bool:
+    """Whether the first intent surely is the question's: by its margin, or as it is far ahead of the next one."""
+    first, second = guesses[:2]
+    return first.margin >= SURE or (first.margin >= ALMOST and first.margin - second.margin >= AHEAD)
 
 
 class Classifier:

@@ -12,7 +12,7 @@ from bot.ask.fact_picker import ENOUGH, Picker, terms_of_all
 from bot.ask.facts_errors import named_in
 from bot.ask.facts_settings import facts_of_optimizer
 from bot.ask.first_sentence import lacking, put_right
-from bot.ask.honest import is_denial, with_better
+from bot.ask.honest import best_first, is_denial, with_better
 from bot.ask.hypothesis import stance
 from bot.ask.line_search import LineSearch
 from bot.ask.question import Question
@@ -32,7 +32,7 @@ _HAVE_STANCE = ("suspect", "hung", "lost", "harmless", "restart", "drain", "sure
 _WHOLE = (  # need nothing beside
     "own_code", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
 )  # fmt: skip
-_GENERIC = ("setup", "find", "presence", "count", "last", "numbers", "explain", "reached")  # by names and words alone
+_GENERIC = ("setup", "find", "presence", "count", "last", "numbers", "explain")  # by names and words alone
 _SAYS_FIRST = ("suspect", "blame", "others", "restart", "drain", "next", "verdict", "lost", "hung", "order", "approved")
 _TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
@@ -83,7 +83,9 @@ def completed(
             and intents[0] not in _SAYS_FIRST
             and not (sure and yes_or_no(question))
         )
-        lines = with_better(LineSearch(subject, question), lines, first=first_too)
+        search = LineSearch(subject, question)
+        by_words = generic and intents[0] not in _SAYS_FIRST
+        lines = with_better(search, best_first(search, lines) if by_words else lines, first=first_too)
     lines = lines[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
         lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]

@@ -32,7 +32,7 @@ class Concept:
     pattern: finds it in the small letters of a line. words: one of these stands in each such line. like: the same for
     words that mean the same; None where there are none. extra: it may stand nowhere, as a word of another language
     beside its English one; foreign: it is such a word. plain: an English word, which may be a translation. node, rank:
-    whose lines hold it, whatever they say.
+    whose lines hold it, whatever they say. literal: a name, a number or a quote, which a line holds as it is typed.
     """
 
     pattern: re.Pattern[bytes]
@@ -43,6 +43,7 @@ class Concept:
     plain: bool = False
     node: str = ""
     rank: int = -1
+    literal: bool = False
 
 
 def concepts_of(question: Question, left_out: Collection[str] = ()) -> tuple[Concept, ...]:
@@ -59,7 +60,7 @@ def concepts_of(question: Question, left_out: Collection[str] = ()) -> tuple[Con
         pattern = rb"rank[\]\[ _:=#\"']{0,3}%d(?![0-9])" % rank
         found[f"rank {rank}"] = Concept(re.compile(pattern, re.IGNORECASE), (b"rank",), rank=rank)
     names = {name for node in question.nodes for name in (node.casefold(), node.split(".")[0].casefold())}
-    found |= {key: concept for key, concept in _named(question) if key not in names}
+    found |= {key: replace(concept, literal=True) for key, concept in _named(question) if key not in names}
     for word in _words(question, left_out):
         found.setdefault(word, _word(word))
     for run in _CHINESE.findall(question.text):

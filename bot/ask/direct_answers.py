@@ -11,12 +11,12 @@ from bot.ask.about_devices import devices
 from bot.ask.about_memory import memory
 from bot.ask.about_platform import platform
 from bot.ask.about_relation import trouble
-from bot.ask.about_topics import spread
 from bot.ask.exact_settings import either, exact_settings
 from bot.ask.intents import Answer
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
+from bot.ask.who_logged import who_logged
 
 READERS: Mapping[str, Answer] = {
     "codes": codes,
@@ -25,7 +25,7 @@ READERS: Mapping[str, Answer] = {
     "trouble": trouble,
     "platform": platform,
     "memory": memory,
-    "spread": spread,
+    "who_logged": who_logged,
     "exact_settings": exact_settings,
     "either": either,
 }

@@ -23,8 +23,9 @@ _DENIES = re.compile(
     r"No (?:line|log|checkpoint|stacks)\b|Nothing\b|None of\b|There (?:is|are) no(?:ne)?\b|I (?:looked|found no)\b"
     r"|The logs (?:do not|hold no|count no)\b"
 )
-# Said only after a search that is whole: of every way in which lines name who ended a job (bot/ask/about_events.py)
-_WHOLE_SEARCH = "No log tells by whom"
+# Said only after a search that is whole: of every way in which lines name who ended a job (bot/ask/about_events.py), of
+# every kind of message that may mean a saving (bot/ask/about_checkpoints.py)
+_WHOLE_SEARCH = ("No log tells by whom", "No line reports a saved checkpoint")
 # Intents about other things than lines: dumps, other jobs, the fault library, the diagnosis itself
 _WHOLE = (
     "stacks", "jobs", "compare", "before", "approved", "read", "missing", "changed", "sure", "next", "verdict", "blame",
@@ -51,6 +52,25 @@ def with_better(search: LineSearch, lines: Sequence[str], *, first: bool) -> lis
     shown = [*search.distinct(), *search.shown(SHOWN)]
     at = 0 if first else 1
     return list(dict.fromkeys([*lines[:at], *shown, *lines[at:]]))
+
+
+def best_first(search: LineSearch, lines: Sequence[str]) -> list[str]:
+    """An answer that begins with that of its lines which holds far more of what the question names than its first does.
+
+    A name or a number that is asked about stands in the first line, wherever any line of the answer holds it. A first
+    line that tells a count or a time which is asked for stays.
+    """
+    told = list(lines)
+    named = [at for at, line in enumerate(told) if search.names([line])]
+    if named and named[0]:
+        return [told[named[0]], *told[: named[0]], *told[named[0] + 1 :]]
+    if search.tells_value(told[:1]):
+        return told
+    shares = [search.share_of([line]) for line in told]
+    at = max(range(len(told)), key=lambda place: (shares[place], -place))
+    if shares[at] < ENOUGH or shares[at] - shares[0] < FAR:
+        return told
+    return [told[at], *told[:at], *told[at + 1 :]]
 
 
 def without_denial(subject: Subject, question: Question, lines: Lines, intents: Sequence[str]) -> Lines:

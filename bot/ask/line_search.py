@@ -17,7 +17,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import any_of, cited, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.terms import stem_of
-from bot.ask.wanted_value import asks, holds, wanted
+from bot.ask.wanted_value import Wanted, asks, holds, wanted
 from bot.text import wording
 from core.answer.job_lookup import LookResult, found_rows
 from core.answer.search import matching
@@ -109,12 +109,26 @@ class LineSearch:
     def share_of(self, lines: Sequence[str]) -> float:
         """The share of the question's weight that lines of an answer hold."""
         text = "\n".join(lines).casefold().encode("utf-8", "replace")
-        held = [
+        held = 0.0
+        for concept in self._sought:
+            alike = concept.like is not None and concept.like.pattern.search(text) is not None
+            held += self._most(concept) * (1.0 if concept.pattern.search(text) else LIKE if alike else 0.0)
+        return held / self.weight if self.weight else 0.0
+
+    def names(self, lines: Sequence[str]) -> bool:
+        """Whether lines hold a name or a number that is asked about; also where none is, or no line of the job does."""
+        numbers = {str(number) for number in self._question.iterations}
+        sought = [
             concept
-            for concept in self._sought
-            if concept.pattern.search(text) or (concept.like is not None and concept.like.pattern.search(text))
+            for concept, points in self._sought.items()
+            if concept.literal and points and concept.words[0].decode() not in numbers
         ]
-        return sum(map(self._most, held)) / self.weight if self.weight else 0.0
+        text = "\n".join(lines).casefold().encode("utf-8", "replace")
+        return not sought or any(concept.pattern.search(text) for concept in sought)
+
+    def tells_value(self, lines: Sequence[str]) -> bool:
+        """Whether lines hold the count, the time or the length of time that is asked for."""
+        return any(holds(self._subject, kind, lines) for kind in wanted(self._question)[:1] if kind in _AMOUNTS)
 
     @cached_property
     def best(self) -> tuple[FoundLine, ...]:
@@ -192,6 +206,7 @@ class LineSearch:
         return any_of(word.decode() for concept in self._sought for word in concept.words)
 
 
+_AMOUNTS = (Wanted.HOW_MANY, Wanted.HOW_LONG, Wanted.WHEN)
 MAX_NAMES = 8  # that are listed; chosen: what a phone shows in three rows
 _WHICH = re.compile(r"\b(?:which|what|welche\w?)\s([a-z]{2,30})\b")
 TABLE_ROWS = 3  # below the head of a table: a rule and two rows

@@ -28,7 +28,7 @@ _SAVED = re.compile(
     rb"\b(?:uploaded|exported|persisted|flushed|synced|written|saved)\b"
     rb"|\b(?:checkpoint|ckpt)[:_. -](?:end|ok)\b"
     rb"|\bcheckpoint save : rank : [0-9]{1,7} : iteration : [0-9]"  # NeMo, nemo/utils/callbacks/dist_ckpt_io.py
-    rb"|\b(?:checkpoint|ckpt)_(?:done|saved|written|complete)|\bsave_(?:done|end|ok|complete)|\bsaved\b[^\n]{0,80}\.(?:npy|npz|pth|bin|safetensors|msgpack|h5)\b"
+    rb"|(?<![a-z])(?:checkpoint|ckpt)_(?:done|saved|written|complete)|\bsave_(?:done|end|ok|complete)|\bsaved\b[^\n]{0,80}\.(?:npy|npz|pth|bin|safetensors|msgpack|h5)\b"
     rb"|\bsaved(?: [\w.]{1,20}=| in [0-9]| [0-9]{1,9}\b|[ .!]{0,3}$)"
     rb"|\b(?:checkpoint|ckpt) (?:at|@) (?:it|iter|iteration|step|round|epoch) ?[0-9]"
     rb"|\b(?:checkpoint|ckpt)\b[^\n]{0,40}\b(?:created|committed)\b|\bcommitted\b[^\n]{0,40}(?:checkpoint|ckpt|step)"

@@ -76,7 +76,7 @@ def test_a_time_of_day_is_answered_by_its_lines(stopped: Subject) -> None:
 
 def test_who_logged_a_kind_of_line_is_told(stopped: Subject) -> None:
     """Of what is named, not of what failed."""
-    assert "Only node-02 logged lines of this kind" in ask("link retrain on other nodes too?", stopped).lines[0]
+    assert "Only node-02 logged it; the other node did not" in ask("link retrain on other nodes too?", stopped).lines[0]
 
 
 def test_two_things_to_choose_from() -> None:
