@@ -60,7 +60,8 @@ def who_logged(subject: Subject, question: Question) -> Lines | None:
 
 def _whether_named(subject: Subject, question: Question) -> Lines | None:
     """That those who are named did not log the trouble that others did; None where they did: the intents tell that."""
-    topic, named = topic_of(question), {*question.ranks} or {*question.nodes}
+    topic = topic_of(question)
+    named: set[int | str] = {*question.ranks} if question.ranks else {*question.nodes}
     kinds = sorted(_of_topic(subject, question), key=lambda item: -len(_units(item, question)))
     units = _units(kinds[0], question) if kinds else set()
     if topic is None or not units or units & named:

@@ -238,6 +238,7 @@ def test_nothing_of_our_own_judgement_is_in_it() -> None:
 def test_who_counts_iterations_and_begins_no_message_in_any_has_no_sequence() -> None:
     """As in two of 134 jobs of another team: counts that stand within messages that were begun before the first."""
     parsed = parse(four_nodes({}, usual=steps(30)))
-    before = replace(parsed.iterations, of_row=np.full(len(parsed.table), NO_ITERATION))
+    none = parsed.table.computed(np.int32, lambda rows: np.full(len(rows), NO_ITERATION))
+    before = replace(parsed.iterations, of_row=none)
 
     assert sequences(parsed.table, before) == {}

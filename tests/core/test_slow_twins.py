@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.baseline import normal, profile_job
-from core.course import iterations
+from core.course.counters import RANK_SKEW
 from core.job import Status
 from core.judge import candidates as crossjob
 from core.judge import temporal
@@ -69,7 +69,7 @@ def test_iterations_are_carried(rows: list[int | None]) -> None:
 
     found = parse(job({"train.log": lines(*texts)})).iterations.of_row
 
-    assert found.tolist() == naive.carried_iterations(rows, skew=iterations._RANK_SKEW)
+    assert found.tolist() == naive.carried_iterations(rows, skew=RANK_SKEW)
 
 
 @slow
