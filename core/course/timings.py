@@ -103,15 +103,15 @@ def find_timings(
 def _counts_up(values: Values) -> bool:
     """Whether a number rises on every rank and never falls: it counts, or tells the time since the start.
 
-    Of whole numbers also one that often stays as it is, as that of an epoch does.
+    Also one that stays as it is for a while and then rises by one, as that of an epoch does.
     """
     series = [[of[number] for number in sorted(of)] for of in values.values()]
     return all(len(item) >= _MIN_COUNTED and _rises(item) for item in series)
 
 
 def _rises(values: Sequence[float]) -> bool:
-    whole = all(float(value).is_integer() for value in values) and values[0] < values[-1]
-    return all(x < y or (whole and x == y) for x, y in pairwise(values))
+    steps = [y - x for x, y in pairwise(values)]
+    return min(steps) > 0 or (set(steps) == {0.0, 1.0})
 
 
 def _add_told_of_nodes(
