@@ -10,6 +10,7 @@ from core.logs.wraps.journal_forms import EXPORT, VERBOSE, read_export, read_ver
 from core.logs.wraps.line_forms import NO_OBJECT, Form, make_form, match, put_together, tokens_of_line
 from core.logs.wraps.peeled import Wrap
 from core.logs.wraps.registry import DOCUMENTS, FITS, UNDATED
+from core.logs.wraps.sections import SECTIONS
 from core.logs.wraps.stamps import NO_STAMP
 
 SAMPLE_BYTES = 1 << 18  # as core.logs.scan learns labels from: job scripts print less before the first rank speaks
@@ -48,6 +49,7 @@ def _documents(sample: bytes) -> Iterator[ReadParts]:
         yield read_export
     if VERBOSE.match(sample):
         yield read_verbose
+    yield from (kind.read for kind in SECTIONS if len(kind.looks.findall(sample)) >= kind.least)
     if sample.lstrip()[:1] in (b"{", b"["):
         text = sample.decode("utf-8", "replace")
         yield from (partial(read_parts, kind=kind) for kind in DOCUMENTS if kind.looks.search(text))
