@@ -35,6 +35,8 @@ ALIKE = 2 / 3  # of what it changed by on most: by so much at least it has to on
 SHORT = 2  # letters of a word that names nothing ("in 8.3 s")
 PAIR = 2  # machines, of which either may be the odd one
 AT_ONSET = 2  # values on either side of the iteration from which on the job is slower: nobody chose that place by them
+WARM_UP = 0.1  # of the values: first steps compile, fill caches and connect
+CUT_OFF = 0.75  # of the values that most have: of fewer the log was cut off, or began late, and tells of other times
 GAP = 1 / 2  # of the change, that then lies between the highest before and the lowest after
 GRAINS = 3  # of its resolution that a number has to change by: from 0 to 1 a rounding goes
 
@@ -73,7 +75,8 @@ class _Split:
 class _Change:
     """A number that changed on one node alone, or on all others. before, after: its levels, as they are printed.
 
-    clear: the others hardly moved. number: which of all numbers that are told it is; many have no name.
+    clear: the others hardly moved. few: values tell of it, so that another number has to agree. number: which of all
+    numbers that are told it is; many have no name.
     """
 
     node: str
@@ -85,6 +88,7 @@ class _Change:
     row: int  # the first of the event table with the new level
     alone: bool
     clear: bool = False
+    few: bool = False
     number: int = -1
 
     @property
@@ -92,7 +96,7 @@ class _Change:
         """Whether its own work takes longer since then, for certain."""
         own_time = may_be_duration(self.name) and not WAITS.search(self.name)
         worse = self.after < self.before if is_rate(self.name) else self.after > self.before
-        return self.alone and self.clear and own_time and worse
+        return self.alone and self.clear and own_time and worse and not self.few
 
     @property
     def is_named(self) -> bool:
@@ -123,8 +127,13 @@ def series_signs(
         slow: how much slower it is.
     """
     found: dict[str, list[_Change]] = defaultdict(list)
-    for number, (event, name, values) in enumerate(told):
-        for change in _changes(event, name, values) or _changes(event, name, values, _places(parsed, values, onset)):
+    for number, (event, name, all_values) in enumerate(told):
+        values = _whole(all_values)
+        for change in (
+            _changes(event, name, values)
+            or _changes(event, name, values, _places(parsed, values, onset))
+            or _few_changes(event, name, values)
+        ):
             if slow is None or not _is_step_of_job(change, values, slow):
                 found[change.node].append(replace(change, number=number))
     ordered = sorted(found.items(), key=lambda entry: (-len(_numbers(entry[1])), entry[0]))
@@ -153,6 +162,26 @@ def series_signs(
             rows=tuple(sorted({change.row for change in best[:SEVERAL]})),
         )
     ]
+
+
+def _whole(told: Mapping[Subject, Told]) -> Mapping[Subject, Told]:
+    """Those of whom about as many values are told as of most."""
+    usual = float(np.median([len(of.values) for of in told.values()]))
+    return {subject: of for subject, of in told.items() if len(of.values) >= CUT_OFF * usual}
+
+
+def _few_changes(event: int, name: str, told: Mapping[Subject, Told]) -> list[_Change]:
+    """Which node changed alone, as so few values tell that no noise is known: at the place where it changed most."""
+    most = max((len(of.values) for of in told.values()), default=0)
+    if most >= 2 * MIN_SIDE:
+        return []
+    found = [
+        change
+        for place in range(AT_ONSET, most - AT_ONSET + 1)
+        for change in _changes(event, name, told, dict.fromkeys(told, place))
+    ]
+    best = max(found, key=lambda change: abs(np.log2(max(change.after, 1e-9) / max(change.before, 1e-9))), default=None)
+    return [] if best is None else [replace(best, few=True)]
 
 
 def _is_step_of_job(change: _Change, told: Mapping[Subject, Told], slow: Slowdown) -> bool:
@@ -192,6 +221,8 @@ def _changes(
     if machines < PAIR or (pair and len(told) <= MIN_RANKS):
         return []
     grain = _grain(told.values())
+    if places is None:
+        told = _without_warm_up(told, grain)
     found = {
         subject: _split(of, grain) if places is None else _split_near(of, grain, places.get(subject, 0))
         for subject, of in told.items()
@@ -203,6 +234,16 @@ def _changes(
         at_onset = places is not None  # or one of them, whose work by its name took longer when the job became slow
         return [change for change in odd if change.is_longer and (few or (at_onset and change.is_named))]
     return [change for change in odd if places is None or (change.alone and change.clear)]
+
+
+def _without_warm_up(told: Mapping[Subject, Told], grain: float) -> Mapping[Subject, Told]:
+    """The numbers without their first ones, where they leave their level on all at once soon after the start."""
+    splits = [_split(of, grain) for of in told.values()]
+    early = [split for split in splits if split is not None and split.share <= WARM_UP]
+    if len(early) < len(told) or len({split.octaves > 0 for split in early}) > 1:
+        return told
+    later = {subject: of.since(split.place(of)) for (subject, of), split in zip(told.items(), early, strict=True)}
+    return later if min(len(of.values) for of in later.values()) >= 2 * MIN_SIDE else told
 
 
 def _odd_ones(

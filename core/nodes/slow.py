@@ -49,15 +49,17 @@ _HEAD = re.compile(r"^(?:<TS>|\W|DEBUG|INFO)+")  # of a template: its clock and 
 Change = tuple[float, float]  # medians before and after the onset
 
 
-def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
-    """Signs for the nodes of the few ranks that made a job slow.
+def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> tuple[list[Sign], list[Sign]]:
+    """Signs for the nodes of the few ranks that made a job slow: by what they print, and by what passes between lines.
+
+    The second tell less than any number that ranks print of their own work, in whatever line.
 
     Args:
         home: node of each rank.
     """
     slow = ending.slow or ending.drift
     if slow is None or len(home) < MIN_RANKS:
-        return []
+        return [], []
     enough = max(MIN_RANKS, len(home) * MAJORITY)
     parts = {name: changes for name, changes in _parts(parsed, slow).items() if len(changes) >= enough}
     everywhere = {name for name, changes in parts.items() if _rose_everywhere(name, changes, slow)}
@@ -75,7 +77,11 @@ def slow_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[
         links = _both_ways(parts, slow)
         found = {name: odd for name, odd in found.items() if not (links and WAITS.search(name))}
         found |= links
-    return [sign for name, odd in found.items() for sign in _signs(parsed, name, parts.get(name), odd, slow, home)]
+    printed, between = list[Sign](), list[Sign]()
+    for name, odd in found.items():
+        signs = between if name.startswith(_QUOTES_A_LINE) else printed
+        signs += _signs(parsed, name, parts.get(name), odd, slow, home)
+    return printed, between
 
 
 def _is_printed(name: str) -> bool:

@@ -94,6 +94,7 @@ def find_signs(
     if ending.stopped_first:  # what ranks say of each other then is how they were ended, one after the other
         candidates = [candidate for candidate in candidates if candidate.role is not Role.PROPAGATED]
         edges = tuple(edge for edge in edges if by_event[edge.event].role is not Role.PROPAGATED)
+    slow, between_lines = slow_signs(parsed, ending, node_of_rank)
     signs = (
         *direct,
         *named_signs(edges, by_event, nodes, apart | (set(nodes) - set(table.nodes))),
@@ -103,6 +104,7 @@ def find_signs(
         *contrast_signs(table, parsed.usual, peers, parsed.telling),
         *waiting_signs(parsed, candidates, expected),
         *_missing(parsed, expected, candidates),
+        *slow,
         *_of_pace(parsed, ending, durations, node_of_rank),
         *_of_hang(parsed, ending, home, names),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
@@ -118,12 +120,12 @@ def find_signs(
         *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, peers),
     )
     if any(sign.weight >= TELLING for sign in signs):
-        return signs
+        return (*signs, *between_lines)
     return (
         *signs,
         *onset_signs(parsed, candidates, ending),
         *silent_node_signs(parsed, ending),
-        *_by_any_numbers(parsed, candidates, ending, home),
+        *(_by_any_numbers(parsed, candidates, ending, home) or between_lines),
         *(last_list_signs(parsed, ending, home, names) or _by_lists_of_numbers(parsed)),
     )
 
@@ -184,7 +186,6 @@ def _of_pace(
     return (
         *collective_signs(parsed, home),
         *missed_signs(parsed, home),
-        *slow_signs(parsed, ending, home),
         *slow_from_the_start(parsed, ending, home),
         *straggler_signs(parsed, ending, home),
         *reported_signs(parsed, ending, home),

@@ -50,6 +50,10 @@ class Told:
     rows: NDArray[np.intp]
     times: NDArray[np.int64]
 
+    def since(self, place: int) -> "Told":
+        """The same without its first values, as many as ``place``."""
+        return Told(self.values[place:], self.octaves[place:], self.rows[place:], self.times[place:])
+
 
 def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
     """Numbers that are measured of several subjects, with their message and their name.
