@@ -213,3 +213,52 @@ def led(own: float) -> Job:
 def test_the_time_of_the_whole_step_is_not_that_of_the_node_which_tells_it(own: float, accused: list[str]) -> None:
     """It is twice as long because somebody is; whose part is, is to blame."""
     assert suspected(led(own)) == accused
+
+
+def kneaded(steps: range, *, slow: float = 2.0, warm: float = 1.0) -> Job:
+    """Ranks 4 and 5 knead and fold longer since half of the steps, the others rest until they are done.
+
+    warm: times as long as usual that all take for the first steps.
+    """
+    said: dict[int, list[str]] = {rank: [] for rank in range(8)}
+    half = (steps.start + steps.stop) // 2
+    for step in steps:
+        late, first = step >= half, warm if step < steps.start + 4 else 1.0
+        for rank in range(8):
+            odd = rank in (4, 5)
+            own = slow if late and odd else 1.0
+            rest = 0.1 if not late or odd else 0.1 + 1.6 * (slow - 1)
+            knead, fold = (0.8 * own * first * (1 + 0.01 * noise(step + k, rank)) for k in (0, 7))
+            said[rank].append(f"dough: knead {knead:.3f} fold {fold:.3f} rest {rest * first:.3f} s")
+    files = {f"{home(rank)}/rank_{rank}.log": lines(*texts) for rank, texts in said.items()}
+    return job(dict(files), nodes=tuple(NODES), node_ranks=NODES, status=Status.CANCELLED)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [kneaded(range(80), slow=1.4, warm=9.0), kneaded(range(6))],
+    ids=["first steps that take nine times as long", "six values"],
+)
+def test_who_takes_longer_is_told_after_a_warm_up_and_by_few_values(one: Job) -> None:
+    """What all do at first is no level; of few values two numbers agree."""
+    assert [node.node for node in diagnose(one, []).nodes] == ["farm-c"]
+
+
+def test_a_log_that_was_cut_off_does_not_tell_that_its_rank_stood_when_all_others_changed() -> None:
+    """The whole step and its pace changed for all but rank 0, of which nobody knows; one kneads longer."""
+    said: dict[int, list[str]] = {rank: [] for rank in range(8)}
+    for step in range(80):
+        for rank in range(8):
+            knead = 0.8 * (2.0 if step >= 40 and rank == 5 else 1.0) * (1 + 0.01 * noise(step, rank))
+            whole = (2.4 if step >= 40 else 1.6) * (1 + 0.01 * noise(step + 7, rank))
+            if rank > 0 or step < 35:
+                said[rank].append(f"dough: knead {knead:.3f} whole {whole:.3f} s pace {9 / whole:.3f} loaves")
+    files = {f"{home(rank)}/rank_{rank}.log": lines(*texts) for rank, texts in said.items()}
+    one = job(dict(files), nodes=tuple(NODES), node_ranks=NODES, status=Status.CANCELLED)
+
+    assert [node.node for node in diagnose(one, []).nodes] == ["farm-c"]
+
+
+def test_few_values_of_a_well_job_accuse_nobody() -> None:
+    """Six values of each, all of one level."""
+    assert diagnose(kneaded(range(6), slow=1.0), []).nodes == ()
