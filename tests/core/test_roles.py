@@ -449,3 +449,13 @@ def test_who_ends_a_job_because_it_is_slow_did_not_break() -> None:
 
     assert {item.role for item in judged(four_nodes({0: guard}, usual=said)) if "guard" in item.text} == {Role.ROOT}
     assert not diagnose(four_nodes({0: guard}, usual=said), []).nodes
+
+
+@pytest.mark.parametrize(("first", "role"), [(70, Role.PROPAGATED), (8, Role.ROOT)])
+def test_what_a_driver_raises_after_most_ranks_had_waited_in_vain_is_how_they_ended(first: float, role: Role) -> None:
+    """Ray's driver raises again what ended the first of its workers, and names its address; before that it is news."""
+    waits = {n: [at(69, "giving up"), *timed_out()] for n in range(4)}
+    driver = [at(first, "ray.exceptions.RayTaskError: ray::_Inner.train() (pid=4108, ip=10.0.0.1)")]
+    one = four_nodes(waits, usual=steps(9), others={"job-driver-raysubmit_1.log": driver})
+
+    assert of_kind("exception", one).role is role

@@ -8,11 +8,13 @@ import numpy as np
 from core.events.table import EventTable
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
-from core.judge.roles.row_queries import LATE, NEVER, TROUBLE, first_of_ranks, is_trouble, rows_of
+from core.judge.roles.row_queries import LATE, NEVER, TROUBLE, first_of_ranks, has_waited, is_trouble, rows_of
 from core.logs.origins import Program
 from core.model import Role
 from core.parsed import Parsed
+from core.shares import MAJORITY
 
+_OF_DRIVERS = frozenset({Kind.EXCEPTION, Kind.KILLED})  # Ray's RayTaskError and ActorDiedError, Spark's own exception
 _OF_OTHERS = frozenset({Kind.UNREACHABLE, Kind.RENDEZVOUS, Kind.STORE_LOST})  # of who is gone this is said again
 SURE = 0.8  # strength of a direct trace; what is weaker is said by machines that are well, too
 _MEETING = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE})  # they wait in vain for one that has failed
@@ -35,6 +37,8 @@ def clear_echoes(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Ca
             return candidate.with_role(Role.PROPAGATED, "another one had failed before they could meet")
         if before.it_complained(candidate):
             return candidate.with_role(Role.PROPAGATED, "it had complained of others before")
+        if before.ranks_gave_up(candidate):
+            return candidate.with_role(Role.PROPAGATED, "most ranks had waited in vain before")
         return candidate
 
     return [clear(candidate) for candidate in candidates]
@@ -47,7 +51,7 @@ class _Before:
     trained: whether the job had. failed: when a rank first failed in known words. raised: when a process first raised
     what is not about its peers. raisers: nodes of processes that raised such, at a time that nobody tells. hindered:
     who had a fault of its own in known words, and when: its nodes, none where a scheduler tells of it. complained: when
-    each rank first complained of others.
+    each rank first complained of others. gave_up: when most ranks had said that they waited in vain.
     """
 
     table: EventTable
@@ -57,6 +61,7 @@ class _Before:
     raisers: frozenset[str]
     hindered: Sequence[tuple[frozenset[str], int]]
     complained: Mapping[int, int]
+    gave_up: int
 
     def ranks_failed(self, candidate: Candidate) -> bool:
         """Whether a scheduler complains in words of its own after ranks had failed."""
@@ -90,6 +95,12 @@ class _Before:
         return all(rank >= 0 and self.complained.get(rank, NEVER) <= time for rank, time in spoken_at)
 
 
+    def ranks_gave_up(self, candidate: Candidate) -> bool:
+        """Whether a driver tells how a process ended, after most ranks had waited in vain: their watchdogs end them."""
+        tells = candidate.fact.kind in _OF_DRIVERS and not candidate.ranks
+        return tells and self.gave_up <= _first(self.table, [candidate])
+
+
 def _what_came_before(parsed: Parsed, candidates: Sequence[Candidate]) -> _Before:
     table = parsed.table
     waiting = [candidate for candidate in candidates if is_trouble(candidate) and candidate.role is Role.PROPAGATED]
@@ -107,7 +118,14 @@ def _what_came_before(parsed: Parsed, candidates: Sequence[Candidate]) -> _Befor
             if _hinders(candidate) and table.timed[candidate.rows].any()
         ],
         complained=first_of_ranks(table, waiting),
+        gave_up=_most(table, [candidate for candidate in candidates if has_waited(candidate)]),
     )
+
+
+def _most(table: EventTable, candidates: Sequence[Candidate]) -> int:
+    """When more than half of the ranks had said any of these."""
+    first, needed = sorted(first_of_ranks(table, candidates).values()), int(len(table.ranks) * MAJORITY)
+    return first[needed] if len(first) > max(needed, 1) else NEVER
 
 
 def _first(table: EventTable, candidates: Sequence[Candidate]) -> int:
