@@ -52,6 +52,8 @@ _NO_DURATION = re.compile(
     r"|util|temp|power|gpu|bytes|queue|depth|backlog|pending|in.?flight|\bsize|tokens\b|samples|\brank|\bport|\bpid|\bworld|seed|version|\bbs\b|total|skipped|nan",
     re.IGNORECASE,
 )
+# What is no time by such a word is one by its unit: "gpu_s", "grad_ms", "gpu ms"; but docs_s are documents a second
+_TIMED = re.compile(r"[^\W_s][_ .-](?:[mun]?s|(?:milli)?sec(?:ond)?s?)$", re.IGNORECASE)
 _RATE = re.compile(r"tps\b|\b[fiqs]ps\b|it/s|per.?sec|/s$|/sec|throughput|tflops?|mfu|tokens_per", re.IGNORECASE)
 _MILLISECONDS = re.compile(
     r"^ms(?:ec)?/|\bms\b|_ms\b|millis|-compute$|-comm", re.IGNORECASE
@@ -154,8 +156,8 @@ def _counts(name: str) -> bool:
 
 @lru_cache(maxsize=_MOST_NAMES)
 def may_be_duration(name: str) -> bool:
-    """Whether a number of this name may be seconds where no unit stands behind it."""
-    return _NO_DURATION.search(name) is None
+    """Whether a number of this name may be seconds where no unit stands behind it, but in the name."""
+    return _NO_DURATION.search(name) is None or _TIMED.search(name) is not None
 
 
 @lru_cache(maxsize=_MOST_NAMES)

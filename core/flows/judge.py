@@ -20,10 +20,9 @@ from core.model import Skipped
 
 Judged = tuple[JobAnswer, tuple[Skipped, ...]]
 
-# Ten jobs of ZeRO-1 without batches over the network (docs/LOG.md)
 _UNSEEN = (
-    "no message behind the last data of a step tells when its ranks went on, so steps end with that data; where ranks"
-    " still copied what they had gathered, as in ZeRO-1, lengths were off by .4 to .9 % in the middle, 14 % at most"
+    "nothing is sent behind the last data of a step, so it ends with that: what ranks did after it, as those of ZeRO-1"
+    " which copy what they gathered, counts for the next one"
 )
 
 

@@ -68,7 +68,11 @@ def exchange_signs(told: Sequence[tuple[int, str, Numbers]], *, seldom: bool = F
         of_event[event].append((name, values))
     found: dict[tuple[str, int], Sign] = {}
     for event, numbers in sorted(of_event.items()):
-        ranges = [_Ranges.of(name, of) for name, of in numbers if may_be_duration(name) and not is_rate(name)]
+        ranges = [
+            _Ranges.of(name, of)
+            for name, of in numbers
+            if (may_be_duration(name) or is_wait(name)) and not is_rate(name)
+        ]
         if any(_NEIGHBOUR.search(name) for name, _ in numbers):
             continue
         everyone = {subject for _, values in numbers for subject in values}

@@ -228,7 +228,8 @@ def _words(parsed: Parsed, rows: Mapping[int, int], home: Mapping[int, str]) -> 
     texts = {rank: quote(known.get(row, "")) for rank, row in sorted(rows.items()) if rank in home}
     phrases = {rank: phrase(known.get(rows[rank], ""), names) for rank in texts}
     usual, count = Counter(phrases.values()).most_common(1)[0] if phrases else ("", 0)
-    odd = sorted(rank for rank, words in phrases.items() if words != usual)
+    # what begins like the others' words and ends before they do was cut off with its log
+    odd = sorted(rank for rank, words in phrases.items() if not usual.startswith(words))
     if count <= len(home) * MAJORITY or not are_few(odd, home, home):
         return None
     return _Words(texts, next(texts[rank] for rank, words in phrases.items() if words == usual), count, odd)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.course.timings import may_be_duration
 from core.events.table import EventTable
 from core.nodes.rank_values import CLOCK
 from core.shares import MIN_RANKS
@@ -56,6 +57,9 @@ class Number:
     value: float
 
 
+_UNIT = re.compile(r" ?(m?s)\b")  # behind a number: it tells a time by whatever word
+
+
 def numbers_of(text: str, *, names_rank: bool = True) -> list[Number]:
     """The numbers of a line in order, each with the word before it, if no other number stands between.
 
@@ -70,6 +74,8 @@ def numbers_of(text: str, *, names_rank: bool = True) -> list[Number]:
         if token["word"]:
             name = token["word"]
         else:
+            unit = _UNIT.match(text, token.end())
+            name = f"{name} {unit[1]}" if unit and name and not may_be_duration(name) else name
             found.append(Number(times[name], name, float(token["number"])))
             times[name] += 1
             name = ""

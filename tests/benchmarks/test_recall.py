@@ -211,7 +211,7 @@ def test_one_command_measures_real_jobs(lab: Mapping[str, Path], capsys: pytest.
 
     rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()]
     row = next(row for row in rows if row[0] == "| lab")
-    assert row[1:] == ["0"] * 11 + ["2", "0", "1", "0 |"]
+    assert row[1:] == ["0"] * 10 + ["2", "0", "1", "0 |"]
 
 
 def test_without_a_failed_job_there_is_nothing_to_measure(

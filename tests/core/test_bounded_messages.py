@@ -268,11 +268,11 @@ def test_what_was_taken_for_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_texts_of_all_files_share_one_limit() -> None:
     """A job of many dirty files has no more distinct messages than Drain can take, place by place."""
-    tables = [tuple(words(2000, seed)) for seed in range(4)]
+    tables = [tuple(words(1500, seed)) for seed in range(4)]
 
     folded = fold_texts(tables, 3000)
 
-    assert [len(texts) for texts in folded] == [2000] * 4
+    assert [len(texts) for texts in folded] == [1500] * 4
     assert len(set().union(*folded)) <= 3000
     assert fold_texts(tables, 8000) == tables
 

@@ -438,3 +438,13 @@ def test_a_job_that_became_slow_is_given_time_by_its_last_pace() -> None:
 
     assert "slow from iteration 31 on" in found.headline
     assert "hung" not in found.headline
+
+
+def test_a_log_that_was_cut_off_within_a_line_stands_nowhere_else() -> None:
+    """Its last line begins like those of all others, and ends before they do."""
+    said = [f"b{k:04} mse 1.{k} | io 0.03 fwd 1.9 all 2.1 [s/batch]" for k in range(10, 250, 10)]
+    cut = [*said[:12], "b0130 mse 1.130 | io 0.03 fwd 1.9 al"]
+    order = [at(300, CANCELLED.format(second="00"))]
+    one = four_nodes(dict.fromkeys((0, 1, 2), said) | {3: cut}, others={"slurm.out": order}, status=Status.CANCELLED)
+
+    assert diagnose(one, []).nodes == ()

@@ -10,7 +10,14 @@ from tests.support.jobs import at, job, lines
 NODES = {f"farm-{letter}": (2 * n, 2 * n + 1) for n, letter in enumerate("abcd")}
 
 
-def works_and_waits(slow: tuple[int, ...], *, work: float = 1.6, waits: bool = True, wait: str = "sync_s") -> Job:
+def works_and_waits(
+    slow: tuple[int, ...],
+    *,
+    work: float = 1.6,
+    waits: bool = True,
+    wait: str = "sync_s",
+    form: str = "compute_s={:.3f}",
+) -> Job:
     """Eight ranks, a file each, that print what they worked and waited in each step of the same length."""
     files = {}
     for rank in range(8):
@@ -19,7 +26,7 @@ def works_and_waits(slow: tuple[int, ...], *, work: float = 1.6, waits: bool = T
             noise = 0.001 * ((step * 37 + rank * 61) % 41)
             worked = (work if rank in slow else 1.1) + noise
             waited = f"{wait}={1.9 - worked:.3f} " if waits else ""
-            said.append(at(2 * step, f"rank={rank} step={step} compute_s={worked:.3f} {waited}step_s=1.900"))
+            said.append(at(2 * step, f"rank={rank} step={step} {form.format(worked)} {waited}step_s=1.900"))
         files[f"rank_{rank}.log"] = lines(*said)
     return job(files, nodes=tuple(NODES), node_ranks=NODES, world_size=8, status=Status.COMPLETED)
 
@@ -39,6 +46,15 @@ def test_who_works_longer_by_as_much_as_the_others_wait_is_the_suspect(slow: tup
     assert [node.node for node in found.nodes] == ["farm-c"]
     assert found.confidence is Confidence.SUPPORTED
     assert "they wait for it by as much as it works longer" in found.nodes[0].because
+
+
+@pytest.mark.parametrize(
+    ("form", "wait"),
+    [("gpu_s={:.3f}", "hvd"), ("gpu_s={:.3f}", "all-grads-sync"), ("gpu={:.3f}s", "stalled")],
+)
+def test_a_time_is_one_by_its_unit_whatever_else_its_name_may_mean(form: str, wait: str) -> None:
+    """``gpu`` alone may be how busy it is, ``grads`` how large they are."""
+    assert [node.node for node in diagnose(works_and_waits((4, 5), form=form, wait=wait), []).nodes] == ["farm-c"]
 
 
 def test_a_stage_of_a_pipeline_that_works_longer_than_its_neighbours_is_not_accused() -> None:
