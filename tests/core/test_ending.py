@@ -442,9 +442,16 @@ def test_a_job_that_became_slow_is_given_time_by_its_last_pace() -> None:
 
 def test_a_log_that_was_cut_off_within_a_line_stands_nowhere_else() -> None:
     """Its last line begins like those of all others, and ends before they do."""
-    said = [f"b{k:04} mse 1.{k} | io 0.03 fwd 1.9 all 2.1 [s/batch]" for k in range(10, 250, 10)]
-    cut = [*said[:12], "b0130 mse 1.130 | io 0.03 fwd 1.9 al"]
-    order = [at(300, CANCELLED.format(second="00"))]
-    one = four_nodes(dict.fromkeys((0, 1, 2), said) | {3: cut}, others={"slurm.out": order}, status=Status.CANCELLED)
+    said = [
+        f"e0{k // 100} b{k:05}  mse 9.{k}e-03  | io 0.02{k % 7}  fwd 1.90{k % 9}  all 2.12{k % 8}"
+        for k in range(10, 250, 10)
+    ]
+    whole, cut = [f"{text}  [s/batch]" for text in said], [*(f"{text}  [s/batch]" for text in said[:12]), said[12][:-1]]
+    bars = [f"batch {k}/320  mse 9.{k}e-03  2.2 s/batch  eta 700 s" for k in range(10, 250, 10)]
+    ends = ["=>> PBS: job killed: walltime 1229 exceeded limit 1200"]
+    stopped = [at(1229, "S    Exit_status=271 resources_used.walltime=1229")]
+    one = four_nodes(
+        dict.fromkeys((0, 1, 2), whole) | {3: cut}, others={"job.o77": [*bars, *ends], "tracejob_77.txt": stopped}
+    )
 
     assert diagnose(one, []).nodes == ()
