@@ -171,9 +171,12 @@ def _whole(told: Mapping[Subject, Told]) -> Mapping[Subject, Told]:
 
 
 def _few_changes(event: int, name: str, told: Mapping[Subject, Told]) -> list[_Change]:
-    """Which node changed alone, as so few values tell that no noise is known: at the place where it changed most."""
+    """Which node changed alone, as so few values tell that no noise is known: at the place where it changed most.
+
+    Only of a time by its name: addresses and numbers of processes are others on every node.
+    """
     most = max((len(of.values) for of in told.values()), default=0)
-    if most >= 2 * MIN_SIDE:
+    if most >= 2 * MIN_SIDE or len(name) <= SHORT or is_rate(name) or not may_be_duration(name):
         return []
     found = [
         change

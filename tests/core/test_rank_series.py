@@ -262,3 +262,21 @@ def test_a_log_that_was_cut_off_does_not_tell_that_its_rank_stood_when_all_other
 def test_few_values_of_a_well_job_accuse_nobody() -> None:
     """Six values of each, all of one level."""
     assert diagnose(kneaded(range(6), slow=1.0), []).nodes == ()
+
+
+def test_addresses_that_differ_by_node_are_no_change_of_few_values() -> None:
+    """NCCL prints the process and the thread before each channel: a thread of one node has another number."""
+    threads = {node: (383380, 383900) if node == "farm-c" else (268702 + n, 268702 + n) for n, node in enumerate(NODES)}
+    files = {
+        f"{node}.log": lines(
+            *(
+                f"{node}:{threads[node][0]}:{threads[node][k > 2]} [0] NCCL INFO Channel 0{k}/0 : {6 + (k > 2)}[0]"
+                " -> 7[1] via P2P/CUMEM/read"
+                for k in range(6)
+            ),
+            *(at(2 * k, f"step {k} loss 2.5") for k in range(1, 30)),
+        )
+        for node in NODES
+    }
+
+    assert diagnose(job(dict(files), nodes=tuple(NODES), node_ranks=NODES, status=Status.COMPLETED), []).nodes == ()
