@@ -23,14 +23,16 @@ from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.ending import Ending
 from core.judge.late_lines import said_last
-from core.judge.rank_rows import last_words
+from core.judge.rank_rows import last_words, ranks_of_nodes
 from core.judge.ranking import first_time
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.model import Confidence, Role, Scope
 from core.naming import sentence, together
+from core.nodes.risen_times import risen_everywhere
 from core.nodes.sign import Suspicion, short
 from core.nodes.spatial import is_local
+from core.nodes.told_numbers import told_numbers
 from core.shares import MAJORITY
 
 AT_ONCE = 2.0  # seconds; a rank that waits for a dead one says so after a time-out of its own, the shortest are 5 s
@@ -96,6 +98,8 @@ def stopped(findings: Findings) -> Verdict | None:
         return None
     if (ending.allowed is None or ending.vague or ending.undated or ending.flagging) and not was_well(findings):
         return _undated(root, findings)
+    if not was_well(findings) and (risen := _risen(findings)):
+        return _slower(findings, sentence(root.fact.says), risen)
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
     outside = _outside(findings)
     grounds = {Ground.STATUS} | ({Ground.PROGRESS} if ending.at_pace and not (ending.pausing or outside) else set())
@@ -108,6 +112,26 @@ def stopped(findings: Findings) -> Verdict | None:
         (f"\u201c{short(root.quote)}\u201d came before any sign of a failure.", steady, *outside),
         _taken_away(root, findings),
         (root.fact.check,),
+    )
+
+
+def _risen(findings: Findings) -> str:
+    """A time that rose on most ranks or nodes before the stop, where their clock shows no slowdown; empty for none."""
+    table, manifest = findings.parsed.table, findings.parsed.job.manifest
+    home = {rank: node for node, ranks in ranks_of_nodes(table, manifest.node_ranks).items() for rank in ranks}
+    return risen_everywhere(told_numbers(findings.parsed, home))
+
+
+def _slower(findings: Findings, stop: str, risen: str) -> Verdict:
+    """A stop of a job whose steps had become longer on all nodes alike."""
+    return Verdict(
+        Scope.JOB,
+        Confidence.WEAK,
+        f"{stop}{findings.place}; before that its steps had become longer, and no node stands out.",
+        (f"{sentence(risen)}.",),
+        (),
+        ("See what changed then for all: data, storage, network, a setting; and ask who stopped it and why.",),
+        _first_orders(findings),
     )
 
 
@@ -181,6 +205,8 @@ def stopped_unsaid(findings: Findings) -> Verdict | None:
         return _stopped_at_an_unknown_pace(findings, told_nodes)
     if not ending.steady:
         return None
+    if risen := _risen(findings):
+        return _slower(findings, "The job was stopped from outside", risen)
     outside = _outside(findings)
     sure = cancelled and ending.at_pace and not (ending.pausing or troubled or outside)
     grounds = {Ground.PROGRESS} | ({Ground.STATUS} if sure else set())

@@ -223,11 +223,11 @@ def _changes(
     pair = machines == PAIR
     if machines < PAIR or (pair and len(told) <= MIN_RANKS):
         return []
-    grain = _grain(told.values())
+    grain = resolution(told.values())
     if places is None:
         told = _without_warm_up(told, grain)
     found = {
-        subject: _split(of, grain) if places is None else _split_near(of, grain, places.get(subject, 0))
+        subject: find_split(of, grain) if places is None else _split_near(of, grain, places.get(subject, 0))
         for subject, of in told.items()
     }
     splits = {subject: split for subject, split in found.items() if split is not None}
@@ -241,7 +241,7 @@ def _changes(
 
 def _without_warm_up(told: Mapping[Subject, Told], grain: float) -> Mapping[Subject, Told]:
     """The numbers without their first ones, where they leave their level on all at once soon after the start."""
-    splits = [_split(of, grain) for of in told.values()]
+    splits = [find_split(of, grain) for of in told.values()]
     early = [split for split in splits if split is not None and split.share <= WARM_UP]
     if len(early) < len(told) or len({split.octaves > 0 for split in early}) > 1:
         return told
@@ -274,8 +274,8 @@ def _alone(
     moved = max(abs(split.moved(other)) for other in others)
     if moved <= ELSEWHERE * abs(split.octaves):
         ranks = tuple(sorted(subject.rank for subject in own if subject.rank >= 0))
-        before, after, _ = _levels(told[first], split)
-        row = min(_levels(told[subject], own[subject])[2] for subject in own)
+        before, after, _ = levels_of(told[first], split)
+        row = min(levels_of(told[subject], own[subject])[2] for subject in own)
         clear = max(split.certainly_moved(other) for other in others) <= CLEAR_ELSEWHERE * abs(split.octaves)
         yield _Change(first.node, ranks, event, name, before, after, row, alone=True, clear=clear)
 
@@ -294,13 +294,13 @@ def _stood(
         if subject.node == node and split.moved(of) * np.sign(octaves) <= ELSEWHERE * abs(octaves)
     ]
     if still:
-        levels = [_levels(of, split) for subject, of in told.items() if subject.node != node]
+        levels = [levels_of(of, split) for subject, of in told.items() if subject.node != node]
         before, after = (float(np.median([level[side] for level in levels])) for side in (0, 1))
         ranks = tuple(sorted(subject.rank for subject in still if subject.rank >= 0))
-        yield _Change(node, ranks, event, name, before, after, _levels(told[still[0]], split)[2], alone=False)
+        yield _Change(node, ranks, event, name, before, after, levels_of(told[still[0]], split)[2], alone=False)
 
 
-def _levels(told: Told, split: _Split) -> tuple[float, float, int]:
+def levels_of(told: Told, split: _Split) -> tuple[float, float, int]:
     """Medians before and after, and the first row after that is nearer to the second."""
     place = split.place(told)
     before, after = (float(np.median(side)) for side in (told.octaves[:place], told.octaves[place:]))
@@ -309,7 +309,7 @@ def _levels(told: Told, split: _Split) -> tuple[float, float, int]:
     return float(np.median(told.values[:place])), float(np.median(told.values[place:])), row
 
 
-def _grain(told: Iterable[Told]) -> float:
+def resolution(told: Iterable[Told]) -> float:
     """The resolution that numbers are printed with: a unit of the last decimal place that any of them has."""
     decimals = max(
         len(f"{value:.12g}".partition(".")[2]) for of in told for value in of.values[: 2 * MIN_SIDE].tolist()
@@ -317,7 +317,7 @@ def _grain(told: Iterable[Told]) -> float:
     return float(10.0**-decimals)
 
 
-def _split(told: Told, grain: float) -> _Split | None:
+def find_split(told: Told, grain: float) -> _Split | None:
     """Where a series left its level, by far more than its noise; None where it did not.
 
     The split is where the means of both sides differ most for their number of values (CUSUM statistic).

@@ -94,7 +94,6 @@ class _Before:
         spoken_at = zip(self.table.rank[candidate.rows].tolist(), self.table.time[candidate.rows].tolist(), strict=True)
         return all(rank >= 0 and self.complained.get(rank, NEVER) <= time for rank, time in spoken_at)
 
-
     def ranks_gave_up(self, candidate: Candidate) -> bool:
         """Whether a driver tells how a process ended, after most ranks had waited in vain: their watchdogs end them."""
         tells = candidate.fact.kind in _OF_DRIVERS and not candidate.ranks
