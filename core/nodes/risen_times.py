@@ -18,7 +18,7 @@ from core.nodes.told_subjects import MIN_SIDE, Subject
 from core.shares import MAJORITY
 
 TOGETHER = 0.1  # of the values: within so many all ranks of a job meet the same cause
-LOWER = 0.97  # times the level before; chosen, not fitted: a loss falls by more, and a time that fell so little is still one
+LOWER = 0.97  # times the level before; chosen, not fitted: a loss falls by more, a time of one level by less
 PART = 0.25  # of the longest time of a message: less is lost in the noise of a step (as core.nodes.slow.SHARE)
 
 
