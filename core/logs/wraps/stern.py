@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
 
-_NAME = rb"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
+_NAME = rb"[a-z0-9][a-z0-9.-]{0,252}+(?<![.-])"  # possessive: behind it stands a blank or the end
 # Pods of controllers end in a number or in five letters that Kubernetes draws; a word of prose has no hyphen.
-_LIKE_A_POD = rb"(?=[^ ]*-)(?=[^ ]*[0-9]|[^ ]*-[bcdfghjklmnpqrstvwxz2456789]{5} )" + _NAME
+_LIKE_A_POD = rb"(?=[^ ]{0,253}-)(?=[^ ]{0,253}[0-9]|[^ ]{0,253}-[bcdfghjklmnpqrstvwxz2456789]{5} )" + _NAME
 _PAIR = re.compile(rb"(?P<pod>" + _LIKE_A_POD + rb") (?P<container>" + _NAME + rb")(?: |$)")
 _TRIPLE = re.compile(_NAME + rb" (?P<pod>" + _LIKE_A_POD + rb") (?P<container>" + _NAME + rb")(?: |$)")
 _SIGN = re.compile(rb"[+-] .* \xe2\x80\xba ")  # "+ llama-0 > pytorch", with a better arrow
