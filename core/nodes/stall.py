@@ -137,16 +137,20 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
         text = short(quote(texts.get(rows[event], "")) or table.templates[event].sample)
         for node in sorted({home[rank] for rank in lacking[event]}):
             own = sorted(rank for rank in lacking[event] if home[rank] == node)
-            instead = said_instead(parsed, table.templates[event].sample, own)
+            instead = said_instead(parsed, table.rows_of([event])[event], own)
             because = f"{table.called(own, node)} never came to \u201c{text}\u201d; the others did.{instead}"
             signs.append(_stuck(node, "lacks", LACKS, because, own))
     return signs
 
 
-def said_instead(parsed: Parsed, sample: str, ranks: Sequence[int]) -> str:
-    """A sentence with what these ranks alone said that begins like a message, of which they said less; else nothing."""
+def said_instead(parsed: Parsed, rows: NDArray[np.intp], ranks: Sequence[int]) -> str:
+    """A sentence with what these ranks alone said that begins like a message, of which they said less; else nothing.
+
+    Args:
+        rows: of the message. What was said before all of them is no answer to the same moment.
+    """
     table = parsed.table
-    words = phrase(sample, ()).split()
+    words = phrase(table.templates[int(table.event[rows[:1]][0])].sample, ()).split()
     alike: dict[int, int] = {}
     for event, count_of in _counts(table).items():
         if set(count_of) <= set(ranks):
@@ -157,6 +161,8 @@ def said_instead(parsed: Parsed, sample: str, ranks: Sequence[int]) -> str:
     if best is None or alike[best] < ALIKE_WORDS:
         return ""
     row = int(table.rows_of([best])[best][-1])
+    if bool(table.timed[np.array([row])][0]) and int(table.time[np.array([row])][0]) < int(table.time[rows].min()):
+        return ""
     said = short(quote(read_rows(parsed.files, table, [row]).get(row, "")), LONG)
     return f" It said \u201c{said}\u201d instead." if said else ""
 

@@ -74,7 +74,7 @@ def speechless_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapp
     signs = []
     for node in sorted({home[rank] for rank in few}):
         own = [rank for rank in few if home[rank] == node]
-        instead = said_instead(parsed, late[0].text, own)
+        instead = said_instead(parsed, late[0].rows, own)
         lacks = "did not say so" if instead else "said nothing after the last progress"
         because = f"{parsed.table.called(own, node)} {lacks}; {most}.{instead}"
         check = f"See whether its process on {node} still runs; look at the kernel log and the power of that machine."

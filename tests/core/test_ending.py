@@ -212,6 +212,18 @@ def test_what_a_rank_said_in_place_of_what_it_lacks_is_quoted() -> None:
     assert "It said \u201cprogress monitor: stuck in flock\u201d instead." in found.nodes[0].because
 
 
+def test_what_a_rank_said_long_before_it_did_not_say_instead() -> None:
+    """At its start, in words that begin alike."""
+    early = [at(0.5, "progress monitor: stuck in nothing yet, 1 thread")]
+    late = {n: [at(60, "progress monitor: stuck in all_reduce, 7 of 9 arrived")] for n in (0, 1, 3)}
+    order = [at(90, CANCELLED.format(second="00"))]
+
+    found = diagnose(four_nodes(late | {2: early}, usual=steps(30, total=900), others={"slurm.out": order}), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "instead" not in found.nodes[0].because
+
+
 def test_what_a_rank_says_in_the_second_of_the_stop_it_may_say_because_of_it() -> None:
     """It stood still in the forward pass, and ends it when it is signalled; clocks count whole seconds."""
 

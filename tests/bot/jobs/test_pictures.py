@@ -122,4 +122,5 @@ def test_a_child_gives_way_to_the_bot(tmp_path: Path) -> None:
     """What a diagnosis takes is not missing where a command is to be acknowledged."""
     with ChildProcess(None, temporary=tmp_path / "nowhere", environment=environment(tmp_path)) as child:
         mine = os.getpriority(os.PRIO_PROCESS, 0)
-        until(lambda: os.getpriority(os.PRIO_PROCESS, child.pid) == min(19, mine + MODEST))
+        until(lambda: os.getpriority(os.PRIO_PROCESS, child.pid) != mine)
+        assert os.getpriority(os.PRIO_PROCESS, child.pid) == min(19, mine + MODEST)
