@@ -5,6 +5,17 @@ from collections.abc import Iterable, Sequence
 
 from core.job import Manifest
 
+# A machine's name has letters and a digit, or is an address; what else is called and numbered so is a part of the run.
+_PART = (
+    r"(?:cuda|[gxnvt]pu|dev(?:ice)?|rank|stage|pp|tp|dp|ep|cp|sp|fsdp|group|slot|core|numa|lane|layer|expert|port|seed"
+    r"|part)"
+)
+MACHINE_NAME = re.compile(
+    r"(?<![\w./:@-])(?!" + _PART + r"[-_:=]?\d{1,6}\b)"
+    r"(?P<host>(?:\d{1,3}\.){3}\d{1,3}|(?=[\w.-]{0,62}\d)[A-Za-z][A-Za-z0-9]*(?:[.-][A-Za-z0-9]+){0,8})(?![\w/-])",
+    re.IGNORECASE,
+)
+
 
 class Hosts:
     """The nodes of a job, by all names that they are called by."""

@@ -11,7 +11,9 @@ from core.events.messages import unlabelled
 from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.job import LogFile
+from core.logs.hosts import MACHINE_NAME
 from core.logs.voices import rank_called, task_called
+from core.parsing.introductions import homes_of_ranks, slots_of
 from core.processes import MAX_REPORTS, listed, process_of, within_bounds
 
 
@@ -74,18 +76,26 @@ def told_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[str, str
     None unless there are several nodes: of a message that names one for all, nobody knows whose it is.
     """
     for event, template in enumerate(table.templates):
-        if table.heads[event] != len(table.ranks) or not _RUNS_ON.search(_as_name(template.sample)):
+        if table.heads[event] != len(table.ranks) or not _may_name_a_node(template.sample):
             continue
         rows = table.rows_of([event])[event]
-        homes = {
-            row: match["node"]
-            for row, text in read_rows(files, table, rows).items()
-            if (match := _RUNS_ON.search(text))
-        }
-        found = {rank_called(int(table.rank[row])): node for row, node in homes.items() if table.rank[row] >= 0}
-        if len(found) == len(table.ranks) and len(set(found.values())) > 1:
-            return found
+        texts = {int(table.rank[row]): text for row, text in read_rows(files, table, rows).items()}
+        if len(texts) == len(table.ranks) and -1 not in texts and (homes := _homes_told_in(texts)):
+            return {rank_called(rank): node for rank, node in homes.items()}
     return {}
+
+
+def _homes_told_in(texts: Mapping[int, str]) -> dict[int, str]:
+    """The node of each rank, from what each says: behind a word that is before a node's name, else by what it does."""
+    found = {rank: match["node"] for rank, text in texts.items() if (match := _RUNS_ON.search(text))}
+    if len(found) == len(texts) and len(set(found.values())) > 1:
+        return found
+    return homes_of_ranks({rank: slots_of(text) for rank, text in texts.items()})
+
+
+def _may_name_a_node(sample: str) -> bool:
+    name = _as_name(sample)
+    return _RUNS_ON.search(name) is not None or MACHINE_NAME.search(name) is not None
 
 
 def _as_name(sample: str) -> str:

@@ -1,7 +1,7 @@
 """From a job's files to messages and who said them: scan, group, name the speakers (L4, section 4.2, first half)."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -238,7 +238,10 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     no_node = names - {voice.file for voice, origin in zip(voices, origins, strict=True) if _is_machine(origin.node)}
     homes = {origin.rank: origin.node for origin in origins if origin.rank is not None and origin.node}
     homes |= job.manifest.node_of_rank
-    own = find_speakers({file.name: file for file in job.logs}, no_rank - shared, no_node, job.manifest)
+    several: dict[str, set[int]] = defaultdict(set)
+    for voice, origin in zip(voices, origins, strict=True):
+        several[voice.file] |= {origin.rank} - {None}
+    own = find_speakers({file.name: file for file in job.logs}, no_rank - shared, no_node, job.manifest, several)
     own = (
         own
         if _are_ranks(own, dict(machines), homes)

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.job import LogFile, Manifest
+from core.logs.hosts import MACHINE_NAME
 from core.logs.paths import strip
 from core.logs.voices import Program
 from core.parsing.homes import names_only_tasks
@@ -35,17 +36,7 @@ _NUMBERED = re.compile(
 _LISTED = re.compile(r"(\d{1,6})(?:(?:-|\.\.)(\d{1,6}))?")
 # Before a name that is a machine's for certain; "at" may be before a time too, such as "iter7"
 _ON = re.compile(r"(?:\b(?:on|host(?:name)?|node|(?P<at>at))[ =:]{1,2}|\d ?@ ?)$", re.IGNORECASE)
-# A machine's name has letters and a digit, or is an address; what else is called and numbered so is a part of the run.
-_PART = (
-    r"(?:cuda|[gxnvt]pu|dev(?:ice)?|rank|stage|pp|tp|dp|ep|cp|sp|fsdp|group|slot|core|numa|lane|layer|expert|port|seed"
-    r"|part)"
-)
 _WORD = re.compile(r"[\w.-]*\w")
-_HOST = re.compile(
-    r"(?<![\w./:@-])(?!" + _PART + r"[-_:=]?\d{1,6}\b)"
-    r"(?P<host>(?:\d{1,3}\.){3}\d{1,3}|(?=[\w.-]{0,62}\d)[A-Za-z][A-Za-z0-9]*(?:[.-][A-Za-z0-9]+){0,8})(?![\w/-])",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +112,7 @@ def _shapes(table: EventTable, known: Collection[str]) -> Iterator[Sequence[int]
             sample = template.sample.replace("<IP>", _ANY_ADDRESS).replace("<NUM>", "0")
             if _NUMBERED.search(sample) and (table.nodes or known or _hosts(sample)):
                 shape = " ".join("*" if word in known else word for word in sample.split(" "))
-                shapes[_HOST.sub("*", shape)].append(event)
+                shapes[MACHINE_NAME.sub("*", shape)].append(event)
     heads = {shape: sum(int(table.heads[event]) for event in events) for shape, events in shapes.items()}
     likely = [shape for shape in shapes if MIN_NUMBERS <= heads[shape] <= MAX_REPORTS]
     return (shapes[shape] for shape in sorted(likely, key=lambda shape: min(shapes[shape]))[:MAX_SHAPES])
@@ -129,7 +120,7 @@ def _shapes(table: EventTable, known: Collection[str]) -> Iterator[Sequence[int]
 
 def _hosts(text: str) -> list[str]:
     """What looks like a machine in a line."""
-    return [match["host"] for match in _HOST.finditer(text)]
+    return [match["host"] for match in MACHINE_NAME.finditer(text)]
 
 
 def _rolls(

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import TypeVar
 
 from core.errors import UnreadableLog
@@ -19,6 +20,8 @@ from core.logs.paths import behind_numbers, strip, without_ending
 from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared_files import HEAD, has_clock
 from core.parsing.file_names import by_host_and_number
+from core.parsing.identified_files import find_identified
+from core.parsing.introductions import find_introductions
 from core.parsing.own_words import find_own_words
 from core.shares import MIN_RANKS, few_of
 
@@ -28,6 +31,7 @@ MAX_TOLD = 32  # of the other files, in whose first lines the names of machines 
 _SAMPLE = 1 << 16  # bytes of a file: who speaks is told in its first lines
 MIN_LINES = 3  # of fewer, one that speaks of another rank would decide
 TOGETHER = 300_000_000  # microseconds: processes of a job begin within minutes; attempts and parts of a log do not
+MIN_OWN = 2  # ranks of a file that is of a node: one alone may be all that it is of
 SAME = 0.5  # of the lines are said in half of the files
 SIGNED = 0.9  # of the lines with a clock: the others are of other programs
 _TRIED = 400  # lines of a file
@@ -75,17 +79,23 @@ _OF_A_SYSTEM = re.compile(
 
 
 def find_speakers(
-    files: Mapping[str, LogFile], no_rank: Collection[str], no_node: Collection[str], manifest: Manifest
+    files: Mapping[str, LogFile],
+    no_rank: Collection[str],
+    no_node: Collection[str],
+    manifest: Manifest,
+    several: Mapping[str, Collection[int]] = MappingProxyType({}),
 ) -> dict[str, FileSpeaker]:
     """The speakers of files.
 
     Args:
         no_rank, no_node: names of the files of which the rank, and the node, is not known.
+        several: the ranks of files in which labels of lines tell several of them.
     """
     if named := {} if manifest.nodes else by_host_and_number(set(no_node) & set(no_rank)):
-        return named | find_speakers(files, set(no_rank) - set(named), set(no_node) - set(named), manifest)
+        return named | find_speakers(files, set(no_rank) - set(named), set(no_node) - set(named), manifest, several)
     heads = {name: _head(files[name]) for name in sorted({*no_rank, *no_node})[:MAX_FILES]}
-    own = find_own_words(heads, manifest)
+    unknown = {name: head for name, head in heads.items() if name in no_rank and name in no_node}
+    own = find_own_words(heads, manifest) | find_introductions(unknown, manifest)
     nodes = {name: speaker.node for name, speaker in own.items() if speaker.node and name in no_node}
     ranks = {name: rank for name in sorted(no_rank) if name in own and (rank := own[name].rank) is not None}
     silent = {name: head for name, head in heads.items() if name in no_rank}
@@ -93,7 +103,9 @@ def find_speakers(
     ranks |= _of_one_stem(ranks, [name for name in no_rank if name not in ranks and _STREAM.search(name)])
     untold = {name: heads[name] for name in heads if name in no_node and name not in nodes}
     told = {name: _head(files[name]) for name in sorted(set(files) - set(heads))[:MAX_TOLD]}
-    groups = list(_siblings(untold, no_rank, told))
+    nodes |= {} if manifest.nodes else find_identified(untold, {**heads, **told})
+    untold = {name: head for name, head in untold.items() if name not in nodes}
+    groups = list(_siblings(untold, no_rank, told, several))
     for group in groups:
         beside = {name: heads[name] for name in group}
         if manifest.nodes:
@@ -152,7 +164,10 @@ def _spoken(heads: Mapping[str, bytes]) -> dict[str, int]:
 
 
 def _siblings(
-    heads: Mapping[str, bytes], no_rank: Collection[str], told: Mapping[str, bytes]
+    heads: Mapping[str, bytes],
+    no_rank: Collection[str],
+    told: Mapping[str, bytes],
+    several: Mapping[str, Collection[int]],
 ) -> Iterator[dict[str, str]]:
     """Files beside each other that are of a machine each, with the word in which their names differ.
 
@@ -169,13 +184,14 @@ def _siblings(
                 groups[(*parts[:place], f"{stem}.*")][name] = ending[1:]
     found: set[str] = set()
     for group in map(_alike, groups.values()):
-        is_new = len(group) > 1 and not found & set(group) and not any(map(_is_process, group.values()))
+        is_new = len(group) > 1 and not found & set(group) and not any(map(_is_process, _without_what_all_share(group.values())))
         if not is_new:
             continue
         unknown = all(name in no_rank for name in group) and not all(word.isdecimal() for word in group.values())
         apart = unknown or _have_own_ranks({name: word for name, word in group.items() if name not in no_rank}, heads)
         same = apart and _say_the_same([heads[name] for name in group])
         are_apart = same or _sign(group, heads) or _have_own_ranks(group, heads) or _are_named(group, heads, told)
+        are_apart = are_apart or _are_of_several_ranks(group, several)
         if of_machines := group if are_apart else _that_name_themselves(group, heads):
             found |= set(of_machines)
             yield of_machines
@@ -235,6 +251,18 @@ def _have_own_ranks(group: Mapping[str, str], heads: Mapping[str, bytes]) -> boo
     return apart and not are_ranks and not any(_OF_A_RUN.match(word) for word in group.values())
 
 
+def _are_of_several_ranks(group: Mapping[str, str], several: Mapping[str, Collection[int]]) -> bool:
+    """Whether each file is called as a host is, and has several ranks that no other has: one file for each node.
+
+    All but one, whose ranks are called as those of each node are where labels count these from 0 on.
+    """
+    files = Counter(rank for name in group for rank in several.get(name, ()))
+    own = [sum(files[rank] == 1 for rank in several.get(name, ())) for name in group]
+    return sum(count < MIN_OWN for count in own) <= (len(own) > MIN_OWN) and all(
+        map(_HOST_NUMBERED.search, group.values())
+    )
+
+
 def _of_one_stem(known: Mapping[str, _Speaker], others: Iterable[str]) -> dict[str, _Speaker]:
     """The machine or rank of files that are called like one of which it is known, but for what is behind the dot."""
     of_stem = {name.rpartition(".")[0]: own for name, own in known.items() if "." in name}
@@ -259,19 +287,31 @@ def _called(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, s
     """The machine of each file, by the word that is its own."""
     if rests := _behind_what_all_share(group, heads):
         return rests
-    hosts = behind_numbers(group.values())
+    hosts = behind_numbers(group.values()) or _behind_underscores(group)
     ends = {word.rpartition("-")[2] for word in group.values() if "-" in word.strip("-")}
     end = f"-{ends.pop()}" if len(ends) == 1 and all("-" in word for word in group.values()) else ""  # a-json, b-json
     return {name: hosts.get(word) or _shortest(word.removesuffix(end), heads[name]) for name, word in group.items()}
 
 
-def _behind_what_all_share(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, str]:
-    """What is each one's own in ``kestrel.hel``, ``kestrel.freya``, if files name the machines of others so."""
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(min(group.values()), max(group.values()), strict=False))
+def _behind_underscores(group: Mapping[str, str]) -> dict[str, str]:
+    """The host of each word: ``train_7b_55441_h200-676-005``. No host's name has an underscore (RFC 952)."""
+    hosts = {word: word.rpartition("_")[2] for word in group.values()}
+    alike = len({word.rpartition("_")[0] for word in group.values()}) == 1 and len(set(hosts.values())) == len(hosts)
+    return hosts if alike and all(map(_HOST_NUMBERED.fullmatch, hosts.values())) else {}
+
+
+def _without_what_all_share(words: Collection[str]) -> list[str]:
+    """The words without the part, up to a sign between parts, with which all of them begin."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(min(words), max(words), strict=False))
     shared = "".join(one for one, _ in pairs)
     shared = shared[: max(shared.rfind(sign) for sign in "-_.") + 1]
-    rests = {name: word.removeprefix(shared) for name, word in group.items()}
-    if not shared or not all(re.fullmatch(r"[A-Za-z][\w-]*", rest) for rest in rests.values()):
+    return [word.removeprefix(shared) for word in words]
+
+
+def _behind_what_all_share(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, str]:
+    """What is each one's own in ``kestrel.hel``, ``kestrel.freya``, if files name the machines of others so."""
+    rests = dict(zip(group, _without_what_all_share(group.values()), strict=True))
+    if rests == group or not all(re.fullmatch(r"[A-Za-z][\w-]*", rest) for rest in rests.values()):
         return {}
     told = sum(
         any(_names(head, rest) for other, head in heads.items() if other != name) for name, rest in rests.items()

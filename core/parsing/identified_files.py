@@ -1,0 +1,71 @@
+"""The machine of files that are called after identifiers, which another log gives to machines.
+
+``alloc/0eac1f71/trainer.stdout.0`` beside ``ID = 0eac1f71-...`` and, below it, ``Node Name = met-083.dc2`` (``nomad alloc
+status``), or beside a table with a row for each. No phrase marks the machine: it stands in one place of each record.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from core.logs.hosts import MACHINE_NAME
+from core.logs.lines import without_ansi
+from core.logs.paths import strip
+
+IDENTIFIER = re.compile(r"[0-9a-f]{8,64}(?:-[0-9a-f]{4,12}){0,4}")  # of a container, an allocation
+_RECORD = 12  # lines below an identifier: what is told of it, before its history
+_NODE = re.compile(r"\b(?:node|host)", re.IGNORECASE)
+
+
+def find_identified(heads: Mapping[str, bytes], told: Mapping[str, bytes]) -> dict[str, str]:
+    """The machine of each file; none unless one place of the records tells that of each file.
+
+    Args:
+        heads: the first bytes of the files that are called so. told: those of the others, which may tell of them.
+    """
+    files = _by_identifier(heads)
+    for head in (told[name] for name in sorted(told)):
+        records = _records(without_ansi(head).decode("utf-8", "replace").split("\n"), files)
+        if len(records) == len(files) > 1 and (homes := _homes(records)):
+            return {files[identifier]: home for identifier, home in homes.items()}
+    return {}
+
+
+def _by_identifier(names: Iterable[str]) -> dict[str, str]:
+    """The files by the identifier that only theirs is, in the name of a folder or of the file."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        for part in PurePosixPath(strip(name)).parts:
+            if match := IDENTIFIER.fullmatch(part.partition(".")[0]):
+                found[match[0]].append(name)
+    return {identifier: own[0] for identifier, own in found.items() if len(own) == 1}
+
+
+def _records(lines: Sequence[str], identifiers: Iterable[str]) -> dict[str, Sequence[str]]:
+    """The line that tells of an identifier first, and those below it, up to the next one's."""
+    starts: dict[str, int] = {}
+    for identifier in identifiers:
+        own = re.compile(rf"(?<![\w-]){identifier}(?!\w)")
+        if (place := next((place for place, line in enumerate(lines) if own.search(line)), None)) is not None:
+            starts[identifier] = place
+    ends = sorted(starts.values())
+    return {
+        identifier: lines[start : min([*(end for end in ends if end > start), start + _RECORD])]
+        for identifier, start in starts.items()
+    }
+
+
+def _homes(records: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The machine of each record: what stands in one place of all of them; of several places, where a node's does."""
+    places: dict[str, dict[str, str]] = defaultdict(dict)
+    for identifier, lines in records.items():
+        for row, line in enumerate(lines):
+            for match in MACHINE_NAME.finditer(line):
+                if not IDENTIFIER.match(match["host"]):
+                    before = line[: match.start()].replace(identifier, "*") if row else str(len(line[: match.start()]))
+                    places[before].setdefault(identifier, match["host"])
+    whole = {place: homes for place, homes in places.items() if len(homes) == len(records)}
+    likely = [place for place, homes in whole.items() if 1 < len(Counter(homes.values()))]
+    place = min(likely, key=lambda place: (_NODE.search(place) is None, place), default=None)
+    return {} if place is None else whole[place]
