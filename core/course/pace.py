@@ -67,6 +67,24 @@ class Course:
         ends = np.cumsum(self.counts[1:])
         return int(self.numbers[int(np.searchsorted(ends, place, side="right"))]) + 1
 
+    def onset_near(self, place: int, before: float, after: float) -> int:
+        """The iteration from which on steps took ``after`` seconds in place of ``before``: within a value of ``steps``.
+
+        Each value is the mean of some iterations, of which the last ones may be slow. So may those of the value before
+        ``place`` be, if no earlier one is as high: else it may be a pause that comes again and again.
+        """
+        steps = self.steps
+        slow = np.clip((steps - before) / (after - before), 0.0, 1.0)
+        if place and slow[place - 1] > slow[: place - 1].max(initial=0.0):
+            return self._of_part(place - 1, float(slow[place - 1]))
+        return self._of_part(place, float(slow[place]))
+
+    def _of_part(self, place: int, slow: float) -> int:
+        """The first iteration of the last ones that are such a share of those that a value is the mean of."""
+        first = self.iteration_of_step(place)
+        following = self.iteration_of_step(place + 1) if place + 1 < len(self.steps) else first + 1
+        return following - max(round(slow * (following - first)), int(following - first == 1))
+
     def until(self, time: int) -> "Course":
         """The part that came before a time."""
         kept = self.times < time

@@ -147,7 +147,7 @@ def clocked_slowdown(course: Course, ratio: float = MIN_RATIO) -> Slowdown | Non
     long = LONG_RATIO if ratio >= MIN_RATIO else LONG_DRIFT
     shift = find_shift(course.steps, ratio, coarse=course.is_coarse, long=long)
     if shift is not None and (course.steps[shift.place :] - shift.before).sum() >= LEAST_LOST:
-        return Slowdown(course.iteration_of_step(shift.place), shift.before, shift.after)
+        return Slowdown(course.onset_near(shift.place, shift.before, shift.after), shift.before, shift.after)
     return None
 
 

@@ -1,11 +1,12 @@
 """The machine of files that are called after identifiers, which another log gives to machines.
 
-``alloc/0eac1f71/trainer.stdout.0`` beside ``ID = 0eac1f71-...`` and, below it, ``Node Name = met-083.dc2`` (``nomad alloc
-status``), or beside a table with a row for each. No phrase marks the machine: it stands in one place of each record.
+``alloc/0eac1f71/trainer.stdout.0`` beside ``ID = 0eac1f71-...`` and, below it, ``Node Name = met-083.dc2`` (``nomad
+alloc status``), or beside a table with a row for each. No phrase marks the machine: it stands in one place of each
+record.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -66,6 +67,6 @@ def _homes(records: Mapping[str, Sequence[str]]) -> dict[str, str]:
                     before = line[: match.start()].replace(identifier, "*") if row else str(len(line[: match.start()]))
                     places[before].setdefault(identifier, match["host"])
     whole = {place: homes for place, homes in places.items() if len(homes) == len(records)}
-    likely = [place for place, homes in whole.items() if 1 < len(Counter(homes.values()))]
+    likely = [place for place, homes in whole.items() if len(set(homes.values())) > 1]
     place = min(likely, key=lambda place: (_NODE.search(place) is None, place), default=None)
     return {} if place is None else whole[place]

@@ -240,7 +240,8 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     homes |= job.manifest.node_of_rank
     several: dict[str, set[int]] = defaultdict(set)
     for voice, origin in zip(voices, origins, strict=True):
-        several[voice.file] |= {origin.rank} - {None}
+        if origin.rank is not None:
+            several[voice.file].add(origin.rank)
     own = find_speakers({file.name: file for file in job.logs}, no_rank - shared, no_node, job.manifest, several)
     own = (
         own

@@ -184,8 +184,7 @@ def _siblings(
                 groups[(*parts[:place], f"{stem}.*")][name] = ending[1:]
     found: set[str] = set()
     for group in map(_alike, groups.values()):
-        is_new = len(group) > 1 and not found & set(group) and not any(map(_is_process, _without_what_all_share(group.values())))
-        if not is_new:
+        if len(group) < 2 or found & set(group) or any(map(_is_process, _without_what_all_share(group.values()))):
             continue
         unknown = all(name in no_rank for name in group) and not all(word.isdecimal() for word in group.values())
         apart = unknown or _have_own_ranks({name: word for name, word in group.items() if name not in no_rank}, heads)

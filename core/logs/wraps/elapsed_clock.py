@@ -1,4 +1,4 @@
-"""A clock that tells how long the program has run: ``[ 12.345] step 31``, ``+72.5s``, ``1:12.52``, ``0:01:12``.
+"""A clock that tells how long the program has run: ``[ 12.345] step 31``, ``+72.5s``, ``12.3 |``, ``1:12.52``.
 
 It is put before its line as a clock that began at midnight, behind the labels of a launcher, where
 ``core.logs.lines`` reads it and ``core.logs.bare_clocks`` finds out when that was. Any number may stand there; it is a
@@ -17,7 +17,8 @@ _CLOCK = re.compile(
     rb"(?P<labels>(?:" + LABELS + rb")?)(?P<open>[\[(<]?)[ ]{0,8}(?P<sign>(?:[Tt]?\+)?)[ ]{0,8}"
     rb"(?:(?P<hours>[0-9]):(?P<of_hour>[0-5][0-9]):(?P<whole>[0-5][0-9](?:\.[0-9]{1,9})?)"
     rb"|(?P<minutes>[0-9]{1,4}):(?P<of_minute>[0-5][0-9]\.[0-9]{1,9})|(?P<seconds>[0-9]{1,6}\.[0-9]{1,9}))"
-    rb"[ ]?(?P<unit>(?:s(?:ec)?)?)(?P<close>[\])>]?)(?:[:,;|][ \t]{0,8}|[ \t]{1,8}[|-]?[ \t]{0,8})(?=\S)"
+    rb"[ ]?(?P<unit>(?:s(?:ec)?)?)(?P<close>[\])>]?)"
+    rb"(?:[:,;][ \t]{0,8}|[ \t]{0,8}(?P<bar>\|)[ \t]{0,8}|[ \t]{1,8}-?[ \t]{0,8})(?=\S)"
 )
 _LEAST = 0.2  # of the lines: a traceback has none, and may be most of a short file
 _MOST = 0.8  # of the lines with a clock: libraries that a program uses write their own
@@ -60,7 +61,7 @@ def _read(line: bytes) -> tuple[bytes, float] | None:
         return None
     if match["hours"]:
         return match["labels"], int(match["hours"]) * 3600 + int(match["of_hour"]) * 60 + float(match["whole"])
-    if not (match["minutes"] or match["sign"] or match["unit"] or match["open"]):
+    if not (match["minutes"] or match["sign"] or match["unit"] or match["open"] or match["bar"]):
         return None
     seconds = int(match["minutes"]) * 60 + float(match["of_minute"]) if match["minutes"] else float(match["seconds"])
     return (match["labels"], seconds) if seconds < _DAY else None
