@@ -10,7 +10,7 @@ LONG, LONG_RATIO = 8, 1.5  # values on either side, of which a smaller rise is n
 # well those with so many rose to 1.29 at most (docs/LOG.md)
 # Still less where nearly all values keep to their side, and the levels lie that many deviations apart: of 240 labelled
 # jobs none that was well has such a level at all, and 21 slow ones do, of 1.28 to 1.59 (docs/LOG.md)
-CLEAR_RATIO, CLEAR_DEVIATIONS, CLEAR_MOST = 1.2, 10.0, 0.95
+CLEAR_RATIO, CLEAR_DEVIATIONS, CLEAR_MOST = 1.2, 10.0, 0.9
 DRIFT, LONG_DRIFT = 1.5, 1.25  # a smaller rise counts where the numbers of one rank explain it
 MIN_BEFORE = 3  # values at the old level: of two, one may be the first step, which compiles
 MIN_AFTER = 3  # values at the new level: of two, one may be a checkpoint,
@@ -37,7 +37,12 @@ class Shift:
 
 
 def find_shift(
-    values: NDArray[np.float64], ratio: float = MIN_RATIO, *, coarse: bool = False, long: float | None = None
+    values: NDArray[np.float64],
+    ratio: float = MIN_RATIO,
+    *,
+    coarse: bool = False,
+    long: float | None = None,
+    each: float = 1.0,
 ) -> Shift | None:
     """The place from which on a series of positive numbers keeps to a level at least ``ratio`` times the one before.
 
@@ -48,6 +53,7 @@ def find_shift(
             when the next is too short.
         long: the ratio that is enough where both sides have LONG values, as steps of a whole job may; for levels that
             are clear CLEAR_RATIO is.
+        each: steps that a value is the mean of: of fewer values than LONG as many steps do.
     """
     if coarse and len(values) > 1:
         values = np.append((values[:-1] + values[1:]) / 2, values[-1])
@@ -63,10 +69,11 @@ def find_shift(
     place = int(split[np.argmax(statistic)])
     before, after = float(np.median(values[:place])), float(np.median(values[place:]))
     few = count - place < MIN_AFTER
-    ratio = min(ratio, long) if long is not None and min(place, count - place) >= LONG else ratio
+    is_long = long is not None and min(place, count - place) >= max(LONG / each, SETTLED)
+    ratio = min(ratio, long) if long is not None and is_long else ratio
     if few and coarse:
         return None
-    is_clear = long is not None and after < ratio * before and min(place, count - place) >= LONG
+    is_clear = is_long and after < ratio * before
     ratio = min(ratio, CLEAR_RATIO) if is_clear else ratio
     if after < ratio * before or (few and values[place:].min() < FEW_RATIO * before):
         return None

@@ -62,6 +62,11 @@ class Course:
         each: NDArray[np.float64] = self.pauses / np.maximum(1, np.diff(self.numbers))
         return np.repeat(each, self.counts[1:])
 
+    @property
+    def interval(self) -> float:
+        """Iterations from each mark to the next, as a rule; one at least."""
+        return max(1.0, float(np.median(np.diff(self.numbers)))) if len(self) > 1 else 1.0
+
     def iteration_of_step(self, place: int) -> int:
         """The first iteration that a value of ``steps`` is the mean of."""
         ends = np.cumsum(self.counts[1:])

@@ -37,8 +37,9 @@ _PAIR = re.compile(
     r"[A-Za-z\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af_./-]*"
     r"(?: [A-Za-z\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af_./-]+){0,3}?)"
     r"[\"']?(?: ?\((?P<of>\w+)\))?[\"']?\s*[:= ]\s*[\"']?"
-    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\d.]*[/:\d%])(?! ?[KMGT](?:i?B)?\b)(?P<unit> ?m?s\b)?"
+    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+|[KM](?![\w/]))?)(?![\d.]*[/:\d%])(?! ?[KMGT](?:i?B)?\b)(?P<unit> ?m?s\b)?"
 )
+_TIMES = {"K": 1e3, "M": 1e6}  # behind a number: huggingface/nanotron src/nanotron/logging, human_format
 # A number and what it is of, as loggers write rates: 1312 ms/update, 1.3 s/it, 24.5 ex/s
 _OF_EACH = re.compile(r"(?<![\w.:=/])(\d+(?:\.\d+)?) ?(m?s(?:ec)?/[a-z]{2,12}|[a-z]{2,12}/s(?:ec)?)\b")
 # Several at once: read/comp/comm = 0.0/2.0/0.1 s
@@ -221,8 +222,13 @@ def numbers_told(text: str) -> list[tuple[str, float]]:
             (name, "".join([runs[first + at] + sign for at, sign in enumerate(behind)]), rate)
             for name, first, behind, rate in places
         ]
-    values = ((name, float(number), rate) for name, number, rate in found)
+    values = ((name, _value(number), rate) for name, number, rate in found)
     return [(name, 1.0 / value if rate else value) for name, value, rate in values if value > 0 or not rate]
+
+
+def _value(number: str) -> float:
+    """The value of a number as it is written: 1.65K."""
+    return float(number[:-1]) * _TIMES[number[-1]] if number[-1] in _TIMES else float(number)
 
 
 @lru_cache(maxsize=_MOST_NAMES)
@@ -243,8 +249,9 @@ def _told(text: str) -> list[_Told]:
     found = list(_PAIR.finditer(text))
     for match, unit_name in zip(found, _units(text, found), strict=True):
         name, unit = match[1], (match["unit"] or "").strip()
-        if _counts(name):
-            continue
+        in_short = match["number"][-1] in _TIMES
+        if _counts(name) or (in_short and not (is_rate(name) or is_milliseconds(name))):
+            continue  # 24K tokens are a size
         if is_rate(name):
             told.append(_Told(name, *match.span("number"), rate=True))
         elif unit or (name.isascii() and may_be_duration(name)):  # what measures learning is known in English

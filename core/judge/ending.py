@@ -44,6 +44,8 @@ LATE_END = 5.0  # seconds that a scheduler takes to write down the end of a job:
 LATE_BAR = 15.0  # seconds from the clock above a progress bar to its first stroke: imports, set-up (1 to 13 in the lab)
 RECENT = 8  # steps whose median is the last pace: of fewer, half may be the pauses before a hang
 LAST_STEPS, FLAGGING = 2, 3.0  # the mean of so many last steps beyond so many usual ones is no steady pace
+COARSE_STEP = 5.0  # seconds, of which a clock of whole ones rounds away a fifth, as much as a level that is clear rises
+
 _PAUSES = frozenset(
     {Stage.EVALUATION, Stage.CHECKPOINT_SAVING, Stage.CHECKPOINT_LOADING, Stage.DATA_LOADING, Stage.MODEL_LOADING}
 )
@@ -234,6 +236,8 @@ def _slow(parsed: Parsed, course: Course, pace: Pace, good: Pace | None, drift: 
     same = next((slow for slow in (own, drift) if slow and printed and printed.is_like(slow)), None)
     if printed is not None and same is not None:
         return replace(printed, iteration=max(printed.iteration, same.iteration))
+    if own is None and printed is not None and course.is_coarse and printed.before <= COARSE_STEP:
+        return printed  # of steps so short such a clock tells no level
     return own or slower_than_good(course, pace, good, completed=parsed.job.status is Status.COMPLETED)
 
 

@@ -145,7 +145,7 @@ def clocked_slowdown(course: Course, ratio: float = MIN_RATIO) -> Slowdown | Non
     Levels of a job on machines that are well differ by less than two (docs/LOG.md), those of a long job by less.
     """
     long = LONG_RATIO if ratio >= MIN_RATIO else LONG_DRIFT
-    shift = find_shift(course.steps, ratio, coarse=course.is_coarse, long=long)
+    shift = find_shift(course.steps, ratio, coarse=course.is_coarse, long=long, each=course.interval)
     if shift is not None and (course.steps[shift.place :] - shift.before).sum() >= LEAST_LOST:
         return Slowdown(course.onset_near(shift.place, shift.before, shift.after), shift.before, shift.after)
     return None
@@ -157,7 +157,7 @@ def slower_than_good(
     """Steps that were longer than those of good jobs from the start; of a job that completed, by more."""
     is_close = completed or good is None or pace.step - good.step < GOOD_SECONDS
     long = LONG_RATIO if is_close else GOOD_RATIO
-    least = min(ratio, long) if len(course.steps) >= 2 * LONG else ratio
+    least = min(ratio, long) if len(course.steps) >= max(2 * LONG / course.interval, LONG) else ratio
     if good is None or good.step <= 0 or pace.step < least * good.step:
         return None
     first, each = int(course.numbers[0]), int(np.median(np.diff(course.numbers)))

@@ -112,7 +112,8 @@ class Subjects:
         ranks = [{found["number"] for text in own if (found := NAMED_RANK.search(text))} for own in by_voice.values()]
         named = [{node for text in own if (node := self._named(text))} for own in by_voice.values()]
         self.lists_ranks = any(len(of) >= MIN_RANKS for of in ranks)  # as the last one does of all, Megatron's timers
-        self.listed = max(ranks, key=len, default=set())
+        # A row of two digits, "rank 10: 2400.00", looks like a label, so that it is taken for speech of that rank.
+        self.listed = {rank for of in ranks for rank in of} if self.lists_ranks else set()
         self._home_of_listed = _in_blocks(home, set(map(int, self.listed))) if self.lists_ranks else {}
         self._lists_nodes = any(len(of) >= MIN_RANKS for of in named)
         self._counted = {

@@ -20,6 +20,7 @@ from core.logs.paths import behind_numbers, strip, without_ending
 from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared_files import HEAD, has_clock
 from core.parsing.file_names import by_host_and_number
+from core.parsing.file_numbers import are_numbered_as, names_machine, numbered, numbered_as_listed, numbered_as_ranks
 from core.parsing.identified_files import find_identified
 from core.parsing.introductions import find_introductions
 from core.parsing.own_words import find_own_words
@@ -47,18 +48,7 @@ _OF_A_RUN = re.compile(
     r"|shard|trial|fold|rank|local|proc(?:ess)?|task|console|debug|info|error|data|metrics?|events?",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(
-    r"[^.]{1,64}\.(?P<behind>\d{1,6})|(?:(?:std)?(?:out|err|output|log|console)[-_.]?|r)(?P<of_stream>\d{1,6})",
-    re.IGNORECASE,
-)
 _CRAY_NODE = re.compile(r"nid\d{5,6}")  # how HPE Cray calls its nodes
-_OF_ARRAY = re.compile(r"(?P<job>.{0,200}(?:_|\d{4}).{0,200}?)[-_.](?P<task>\d{1,6})")  # no machine is called so
-# kws.0.err, beat-9f3c.1.out.log; not of a part of a run, whatever its number
-_TASK = re.compile(
-    r"(?!(?:attempt|epoch|step|part|shard|try|trial|fold|phase|restart)\b)(?P<name>.{1,200}?)[-_.](?P<task>\d{1,6})"
-    r"(?:[-_.](?:log|err|out|stderr|stdout|txt)){0,3}",
-    re.IGNORECASE,
-)
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")  # of a wrapper, behind what it holds
 # Of several: rank 1/4, rank=1 of 4, process 3 on h-d, rank 2, world size 8
 # Anywhere in a line that a program writes again and again: "gpu-7 rank 1 step 10: ..."
@@ -105,18 +95,21 @@ def find_speakers(
     told = {name: _head(files[name]) for name in sorted(set(files) - set(heads))[:MAX_TOLD]}
     nodes |= {} if manifest.nodes else find_identified(untold, {**heads, **told})
     untold = {name: head for name, head in untold.items() if name not in nodes}
+    counted = numbered_as_ranks(untold, {rank for own in several.values() for rank in own})
+    ranks |= {name: rank for name, rank in counted.items() if name in no_rank}
+    untold = {name: head for name, head in untold.items() if name not in counted}
     groups = list(_siblings(untold, no_rank, told, several))
     for group in groups:
         beside = {name: heads[name] for name in group}
         if manifest.nodes:
             nodes |= _mentioned(beside, manifest.nodes)
-        elif not _are_numbered_as(group, ranks) and not any(word.isdecimal() for word in group.values()):
+        elif not are_numbered_as(group, ranks) and not any(word.isdecimal() for word in group.values()):
             nodes |= _called(group, beside)
     if not manifest.nodes:
         nodes |= _of_one_stem(nodes, [name for name in no_node if name not in nodes])
-    listed = {} if nodes else _as_listed({name: heads[name] for name in heads if name in no_node}, manifest)
+    listed = {} if nodes else numbered_as_listed({name: heads[name] for name in heads if name in no_node}, manifest)
     if manifest.nodes and not ranks:
-        ranks = next((found for group in groups if (found := _numbered(group, manifest))), {})
+        ranks = next((found for group in groups if (found := numbered(group, manifest))), {})
         of_node = {listed[name]: rank for name, rank in ranks.items() if name in listed}  # the other stream is its own
         ranks |= {name: of_node[node] for name, node in listed.items() if node in of_node and name in no_rank}
     nodes |= listed
@@ -268,20 +261,6 @@ def _of_one_stem(known: Mapping[str, _Speaker], others: Iterable[str]) -> dict[s
     return {name: of_stem[stem] for name in others if (stem := name.rpartition(".")[0]) in of_stem}
 
 
-def _are_numbered_as(group: Mapping[str, str], ranks: Mapping[str, int]) -> bool:
-    """Whether files have the number of their rank where no machine's name has it.
-
-    ``train.2.log``, ``out-2.log``, and ``dedup_8812_2.out``, as schedulers call the files of an array.
-    """
-    numbers = {
-        name: match[match.lastgroup or 0] for name, word in group.items() if (match := _NUMBERED.fullmatch(word))
-    }
-    tasks = [match for word in group.values() if (match := _OF_ARRAY.fullmatch(word))]
-    if len(tasks) == len(group) and len({match["job"] for match in tasks}) == 1:
-        numbers = {name: match["task"] for name, match in zip(group, tasks, strict=True)}
-    return len(numbers) == len(group) and all(ranks.get(name) == int(number) for name, number in numbers.items())
-
-
 def _called(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, str]:
     """The machine of each file, by the word that is its own."""
     if rests := _behind_what_all_share(group, heads):
@@ -313,14 +292,14 @@ def _behind_what_all_share(group: Mapping[str, str], heads: Mapping[str, bytes])
     if rests == group or not all(re.fullmatch(r"[A-Za-z][\w-]*", rest) for rest in rests.values()):
         return {}
     told = sum(
-        any(_names(head, rest) for other, head in heads.items() if other != name) for name, rest in rests.items()
+        any(names_machine(head, rest) for other, head in heads.items() if other != name) for name, rest in rests.items()
     )
     return rests if told > 1 else {}
 
 
 def _mentioned(heads: Mapping[str, bytes], nodes: Sequence[str]) -> dict[str, str]:
     """The machine of each file: the one that it names and that not all of them do, if each names another one."""
-    named = {name: {node for node in nodes if _names(head, node)} for name, head in heads.items()}
+    named = {name: {node for node in nodes if names_machine(head, node)} for name, head in heads.items()}
     common = set.intersection(*named.values())  # where all of them meet
     own = {name: of_file - common for name, of_file in named.items()}
     found = {name: next(iter(of_file)) for name, of_file in own.items() if len(of_file) == 1}
@@ -328,33 +307,6 @@ def _mentioned(heads: Mapping[str, bytes], nodes: Sequence[str]) -> dict[str, st
     if len(left) == len(homes) == 1 and not own[next(iter(left))]:
         found[next(iter(left))] = next(iter(homes))
     return found if len(found) == len(heads) == len(set(found.values())) else {}
-
-
-def _names(head: bytes, node: str) -> bool:
-    return re.search(rb"(?<![\w.-])" + re.escape(node.encode()) + rb"(?![\w-])", head) is not None
-
-
-def _numbered(group: Mapping[str, str], manifest: Manifest) -> dict[str, int]:
-    """The rank of each file of as many as there are ranks, or machines where nobody tells ranks, by its number."""
-    numbers = {name: int(found[0]) for name, word in group.items() if len(found := re.findall(r"\d{1,6}", word)) == 1}
-    ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values())) or len(manifest.nodes)
-    return numbers if len(group) == ranks and sorted(numbers.values()) == list(range(ranks)) else {}
-
-
-def _as_listed(heads: Mapping[str, bytes], manifest: Manifest) -> dict[str, str]:
-    """The machine of each ``kws.0.err``, where files are numbered as job.json lists the machines, and none says others.
-
-    Launchers start one task a machine, and number them as they were given the machines (``srun``, ``pdsh``).
-    """
-    nodes, stems = manifest.nodes, {name: PurePosixPath(strip(name)).name for name in heads}
-    matches = {name: match for name, stem in stems.items() if (match := _TASK.fullmatch(stem))}
-    tasks = {name: int(match["task"]) for name, match in matches.items()}
-    alike = len({match["name"] for match in matches.values()}) == 1
-    if not alike or len(tasks) < len(heads) or len(nodes) < 2 or set(tasks.values()) != set(range(len(nodes))):
-        return {}
-    named = {name: [node for node in nodes if _names(heads[name], node)] for name in heads}
-    agrees = all(not others or nodes[tasks[name]] in others for name, others in named.items())
-    return {name: nodes[task] for name, task in tasks.items()} if agrees else {}
 
 
 def _alike(group: Mapping[str, str]) -> dict[str, str]:
@@ -407,5 +359,5 @@ def _start(lines: Iterable[bytes]) -> int:
 def _shortest(word: str, head: bytes) -> str:
     """The end of a file's name by which its lines call the machine, else all of it: ``gpu-7`` of ``train-gpu-7``."""
     ends = [word[match.end() :] for match in re.finditer(r"[-_.]", word)]
-    ends_with_name = (end for end in reversed(ends) if _names(head, end))
+    ends_with_name = (end for end in reversed(ends) if names_machine(head, end))
     return next((end for end in ends_with_name if re.search(r"[A-Za-z]", end)), _OF_A_SYSTEM.sub("", word))
