@@ -17,6 +17,7 @@ _NODE_NAME = re.compile(
     r"|(?!.*(?:data|load))[\w.-]+-(?:master|worker|launcher)-\d{1,5}",  # pods of a Kubernetes job
     re.IGNORECASE,
 )
+_OF_PODS = re.compile(r"[\w.-]+-(?:master|worker|launcher)", re.IGNORECASE)
 _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process|workerlog)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
 # Of Paddle (workerlog.0) and detectron2 (log.txt.rank1): an ending is none
 _RANK_AT_END = re.compile(r"(?:^|[-_.])(?:rank\.?|workerlog\.)\d{1,6}$", re.IGNORECASE)
@@ -184,13 +185,16 @@ def _stem(name: str) -> str:
 def _numbered_hosts(stems: Iterable[str], manifest: Manifest) -> tuple[str, ...]:
     """Hosts of files called ``<host>-<rank>``, ``<host>_r<rank>``: when their numbers are 0, 1, ... once each.
 
-    None where one host had all of them and job.json tells of several: pods are called so, with a number behind.
+    None where one host had all of them and job.json tells of several, or it is called as a pod.
     """
     named = [match for stem in stems if (match := _NUMBERED_HOST.fullmatch(stem))]
     found = [match for match in named if match["marked"] or _HOST_WITH_NUMBER.fullmatch(match["host"])]
     ranks = sorted(int(match["rank"]) for match in found)
     hosts = tuple(match["host"] for match in found)
-    are_pods = len(set(hosts)) == 1 and manifest.extra.get("num_nodes") == len(hosts)
+    of_one = hosts[0] if len(set(hosts)) == 1 else ""
+    are_pods = bool(of_one) and (
+        manifest.extra.get("num_nodes") == len(hosts) or _OF_PODS.fullmatch(of_one) is not None
+    )
     return hosts if len(ranks) > 1 and ranks == list(range(len(ranks))) and not are_pods else ()
 
 

@@ -30,6 +30,9 @@ _PID = re.compile(r"\bpid[=:] ?(\d+)", re.IGNORECASE)  # Ray's "(pid=9140, ip=",
 _PROCESSES = ("rank", "process", "task")
 _PART = re.compile(r"[A-Za-z0-9-]+")  # of a word: of a file's name
 _CONNECTS = re.compile(r"\bssh: connect to host ([\w.-]{1,253}) port \d")  # OpenSSH, sshconnect.c (9.6)
+# kubernetes/kubectl pkg/cmd/events/event_printer.go (1.29) prints what an event is about as kind/name
+_OBJECT = re.compile(r"(?<![\w./])pod/([a-z0-9][a-z0-9.-]{0,251}[a-z0-9])(?![\w/-])", re.IGNORECASE)
+_POD_END = re.compile(r"(?<=\d-)[bcdfghjklmnpqrstvwxz2456789]{5}$")  # apimachinery/pkg/util/rand/rand.go (1.29)
 _HOSTLIKE = re.compile(
     r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
 )  # n042, gpu-a100-7.cluster, 10.0.0.7
@@ -188,7 +191,8 @@ def _speaker(text: str, names: Names) -> str | None:
 def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
     match = candidate.fact.named.search(text) if candidate.fact.named else None
     if match is None:
-        return (names.mentioned(text) or _reported(text, names)) if candidate.fact.role is Role.ROOT else None
+        told = names.mentioned(text) or _of_event(text, names) or _reported(text, names)
+        return told if candidate.fact.role is Role.ROOT else None
     group, value = next(((group, value) for group, value in match.groupdict().items() if value is not None), ("", ""))
     if group == "ranks":
         homes = {names.of_rank(int(rank)) for rank in value.split(", ")}
@@ -205,6 +209,12 @@ def _blamed(candidate: Candidate, text: str, names: Names) -> str | None:
         or _reported(text, names)
         or (names.mentioned(text) if candidate.fact.blame is Blame.SELF else None)
     )
+
+
+def _of_event(text: str, names: Names) -> str | None:
+    """The pod that an event of Kubernetes is about, of which no log may be there: it never started."""
+    match = _OBJECT.search(text)
+    return names.unheard(match[1]) if match is not None else None
 
 
 def _not_started(text: str, names: Names) -> str | None:
@@ -281,4 +291,4 @@ def _behind_shared(nodes: Sequence[str]) -> dict[str, str]:
 
 
 def _shape(name: str) -> str:
-    return re.sub(r"\d+", "#", name)
+    return re.sub(r"\d+", "#", _POD_END.sub("", name))

@@ -68,7 +68,8 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         nameless, manifest = True, _with_silent_ranks(table, launched, manifest)
         table = with_ranks_as_nodes(table)
     table = with_homes(table, names) if (names := find_names(table, files)) else table
-    table = with_one_name(table, files, manifest)
+    table, node_of = with_one_name(table, files, manifest)
+    manifest = _with_second_names(manifest, node_of)
     if not are_listed:
         table, manifest = _with_files_alike(table, manifest)
         manifest = _with_empty_files(table, files, manifest)
@@ -77,6 +78,14 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         manifest = replace(manifest, node_ranks=whole)
     is_of_actors = table.nodes and all(map(is_actor, table.nodes))
     return Places(table, manifest, "rank" if nameless else "actor" if is_of_actors else "node", launched)
+
+
+def _with_second_names(manifest: Manifest, node_of: Mapping[str, str]) -> Manifest:
+    """The manifest in which each node goes by its other names, too: lines may name it by any of them."""
+    names = dict(manifest.node_addresses)
+    for other, node in sorted(node_of.items()):
+        names[node] = tuple(dict.fromkeys((*names.get(node, ()), other)))
+    return replace(manifest, node_addresses=names) if node_of else manifest
 
 
 def _with_ranks_of_nodes(table: EventTable, manifest: Manifest) -> EventTable:

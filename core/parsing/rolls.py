@@ -142,6 +142,8 @@ def _rolls(
         if len(of_line) != len(texts) or counted != list(range(len(counted))) or len(counted) < MIN_NUMBERS:
             continue
         for hosts in columns:
+            if all(word in host.lower() for host in hosts):
+                continue  # the number is a part of the name: "trainer-worker-0"
             homes: dict[str, list[int]] = defaultdict(list)
             for host, own in zip(hosts, of_line, strict=True):
                 homes[host] += own

@@ -29,20 +29,23 @@ _MACHINE = re.compile(MACHINE.pattern.decode())
 _WORD = re.compile(r"[A-Za-z0-9](?:[\w.-]*\w)?")
 
 
-def with_one_name(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> EventTable:
+def with_one_name(
+    table: EventTable, files: Mapping[str, LogFile], manifest: Manifest
+) -> tuple[EventTable, Mapping[str, str]]:
     """The table in which what a machine says by its second name is said by the node of the job that it is.
 
-    Nodes go by the names that job.json has, else by those under which the job trains.
+    Nodes go by the names that job.json has, else by those under which the job trains. Also the node of each other name.
     """
     nodes = set(manifest.nodes) or _training(table)
     others = {name for name in set(table.nodes) | _parts_of_files(table) if _is_name(name)} - nodes
     if all(map(stands_in, nodes)):
-        return table
+        return table, {}
     node_of = {} if manifest.nodes else _machines(table, files, nodes)
     if not node_of:
         node_of = _second_names(_named_together(table, files, nodes, others)) if others else {}
+    called = _files_of(table, nodes)
     if not node_of:
-        return table
+        return table, called
     seats = {name: seat for seat, name in enumerate(sorted(node_of))}
     if len(set(node_of.values())) < len(node_of) and len(table.nodes) == len(node_of) and not table.ranks:
         of_seats = [
@@ -55,7 +58,21 @@ def with_one_name(table: EventTable, files: Mapping[str, LogFile], manifest: Man
         _on_node(origin, node_of.get(origin.node or "") or (None if origin.node else named.get(int(file))))
         for origin, file in zip(table.origins, table.file_of_voice, strict=True)
     ]
-    return replace(table, origins=tuple(origins))
+    return replace(table, origins=tuple(origins)), called | node_of
+
+
+def _files_of(table: EventTable, nodes: Collection[str]) -> dict[str, str]:
+    """The node of each name that files are called after, where each of several nodes has such a file of its own."""
+    own: dict[str, set[str | None]] = defaultdict(set)
+    for origin, file in zip(table.origins, table.file_of_voice.tolist(), strict=True):
+        own[table.files[file]].add(origin.node)
+    shapes: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, of in own.items():
+        node, stem = next(iter(of)), PurePosixPath(strip(name)).stem
+        if len(of) == 1 and node and node in nodes and node not in stem and _is_name(stem):
+            shapes[re.sub(r"\d+", "#", stem)][stem] = node
+    whole = [of for of in shapes.values() if len(set(of.values())) == len(of) >= MIN_PAIRS]
+    return {stem: node for of in whole for stem, node in of.items() if stem not in nodes}
 
 
 def _training(table: EventTable) -> set[str]:

@@ -274,7 +274,8 @@ def _called(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, s
 def _behind_underscores(group: Mapping[str, str]) -> dict[str, str]:
     """The host of each word: ``train_7b_55441_h200-676-005``. No host's name has an underscore (RFC 952)."""
     hosts = {word: word.rpartition("_")[2] for word in group.values()}
-    alike = len({word.rpartition("_")[0] for word in group.values()}) == 1 and len(set(hosts.values())) == len(hosts)
+    before = {word.rpartition("_")[0] for word in group.values()}
+    alike = len(before) == 1 and before != {""} and len(set(hosts.values())) == len(hosts)
     return hosts if alike and all(map(_HOST_NUMBERED.fullmatch, hosts.values())) else {}
 
 
