@@ -80,15 +80,10 @@ class Course:
         """
         steps = self.steps
         slow = np.clip((steps - before) / (after - before), 0.0, 1.0)
+        first, following = (self.iteration_of_step(at) for at in (place, min(place + 1, len(steps) - 1)))
         if place and slow[place - 1] > slow[: place - 1].max(initial=0.0):
-            return self._of_part(place - 1, float(slow[place - 1]))
-        return self._of_part(place, float(slow[place]))
-
-    def _of_part(self, place: int, slow: float) -> int:
-        """The first iteration of the last ones that are such a share of those that a value is the mean of."""
-        first = self.iteration_of_step(place)
-        following = self.iteration_of_step(place + 1) if place + 1 < len(self.steps) else first + 1
-        return following - max(round(slow * (following - first)), int(following - first == 1))
+            return first - round(float(slow[place - 1]) * (first - self.iteration_of_step(place - 1)))
+        return max(first, following - max(1, round(float(slow[place]) * (following - first))))
 
     def until(self, time: int) -> "Course":
         """The part that came before a time."""

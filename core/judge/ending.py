@@ -236,9 +236,18 @@ def _slow(parsed: Parsed, course: Course, pace: Pace, good: Pace | None, drift: 
     same = next((slow for slow in (own, drift) if slow and printed and printed.is_like(slow)), None)
     if printed is not None and same is not None:
         return replace(printed, iteration=max(printed.iteration, same.iteration))
-    if own is None and printed is not None and course.is_coarse and printed.before <= COARSE_STEP:
-        return printed  # of steps so short such a clock tells no level
+    if own is None and printed is not None and _is_rounded_away(course, printed):
+        return printed
     return own or slower_than_good(course, pace, good, completed=parsed.job.status is Status.COMPLETED)
+
+
+def _is_rounded_away(course: Course, printed: Slowdown) -> bool:
+    """Whether a clock of whole seconds tells no level of steps so short, and on the average the same two levels."""
+    since = np.repeat(course.numbers[1:], course.counts[1:]) > printed.iteration
+    if not course.is_coarse or printed.before > COARSE_STEP or not 0 < np.count_nonzero(since) < len(since):
+        return False
+    before, after = (float(course.steps[side].mean()) for side in (~since, since))
+    return printed.is_like(Slowdown(printed.iteration, before, after))
 
 
 def _drift(parsed: Parsed, course: Course, pace: Pace, good: Pace | None) -> Slowdown | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.level_shift import find_shift
 from core.course.pace import SECOND
 from core.events.messages import unlabelled
 from core.events.row_text import read_rows
@@ -26,7 +27,7 @@ from core.parsed import Parsed
 from core.shares import few_of
 
 CHANGED = 0.6  # as sure as a vote: it tells who differs since then, not why
-MIN_VALUES = 3  # on either side of the change (as in core.course.level_shift)
+MIN_VALUES = 3  # of a number that never changes: of two, one may be of another moment
 MIN_DEVICES = 4  # of fewer, one that does another part of the work is a large part of them
 MAX_EVENTS = 16  # messages that are looked at, those said most often first
 MAX_ROWS = 64_000  # of all nodes, evenly spread: a third of a second
@@ -53,9 +54,9 @@ _CLOCK = re.compile(r"\d{2,4}[-/]\d\d[-/]\d{2,4}[ T]{0,2}|\d\d:\d\d:\d\d(?:[.,]\
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """A number of a device that left its level for good.
+    """A number of a device that left its level for good, or is otherwise all along: ``before`` is that of all others.
 
-    row: the first one after that. share: of its values that came before.
+    row: the first one after that. share: of its values that came before, none where it never changed.
     """
 
     node: str
@@ -67,13 +68,22 @@ class _Changed:
     share: float
 
     @property
+    def told(self) -> str:
+        """What it did, for a sentence."""
+        own, usual = figure(self.after), figure(self.before)
+        return f"went from {usual} to {own}" if self.share else f"is {own} where that of all others is {usual}"
+
+    @property
     def octaves(self) -> float:
         """How far it went, up or down; zero counts as one."""
         return float(abs(np.log2((self.after or 1.0) / (self.before or 1.0))))
 
 
 def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
-    """A sign for the one node with the few devices that changed, of a job that became slow or stood still."""
+    """A sign for the one node with the few devices that changed, of a job that became slow or stood still.
+
+    Of a job that was slower than good ones from its start on, for the device that was otherwise all along.
+    """
     if not (ending.hung or ending.slow is not None or ending.drift is not None) or parsed.unit != "node":
         return []
     series = _series(parsed)
@@ -82,24 +92,18 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     changed = [
         found for found in changed if _is_at_onset(parsed, ending, found.row) and not _all_moved(found, series, devices)
     ]
+    if not changed and ending.slow is not None and ending.slow.than_good_jobs:
+        changed = list(_apart(series))
     odd = {(found.node, found.device) for found in changed}
     nodes = {node for node, _ in odd}
     if len(devices) < MIN_DEVICES or not odd or len(odd) > few_of(len(devices)) or len(nodes) != 1:
         return []
     first = max(changed, key=lambda found: (found.octaves, found.device, found.name))
     name = _name(parsed, first)
-    told = f"On {first.node} {name} of {first.device} went from {figure(first.before)} to {figure(first.after)}"
-    return [
-        Sign(
-            first.node,
-            "gauge",
-            CHANGED,
-            f"{told}, and stayed so; that of no other device did.",
-            says=f"{name} of {first.device} went from {figure(first.before)} to {figure(first.after)}",
-            check=f"Compare {first.device} of {first.node} with another one: clocks, temperature, power, errors.",
-            rows=(first.row,),
-        )
-    ]
+    told = f"{name} of {first.device} {first.told}"
+    because = f"On {first.node} {told}" + (", and stayed so; that of no other device did." if first.share else ".")
+    check = f"Compare {first.device} of {first.node} with another one: clocks, temperature, power, errors."
+    return [Sign(first.node, "gauge", CHANGED, because, says=told, check=check, rows=(first.row,))]
 
 
 def _name(parsed: Parsed, found: _Changed) -> str:
@@ -110,7 +114,8 @@ def _name(parsed: Parsed, found: _Changed) -> str:
     device = next((match for row in _ROWS if (match := row.search(text)) is not None), None)
     names = column_names(parsed, found.row, text)
     place = len(text[: device.end()].split()) + int(found.name.removeprefix(_COLUMN)) - 1 if device else 0
-    return names[place] if 0 < place < len(names) else found.name
+    unit = re.search(rf"\b{found.after:.10g} ?(MHz|W|MiB|%|C)(?!\w)", text)
+    return names[place] if 0 < place < len(names) else f"{found.name} ({unit[1]})" if unit else found.name
 
 
 def _series(parsed: Parsed) -> Series:
@@ -164,22 +169,32 @@ def _numbers(text: str) -> Iterator[tuple[str, str, float]]:
 def _change(node: str, device: str, name: str, series: list[tuple[int, float]]) -> _Changed | None:
     """Where a number left its level for good, by three times or to a third; None where it did not.
 
-    Zero, which an idle card has, counts as one: numbers that are often zero are whole.
+    By less where both levels are clear, as those of a clock are (``core.course.level_shift``). Zero, which an idle card
+    has, counts as one: numbers that are often zero are whole.
     """
     values = np.array([value for _, value in series])
-    if len(values) < 2 * MIN_VALUES:
+    values = values if values.min() > 0 else np.maximum(values, 1.0)
+    shift = find_shift(values, TIMES, long=TIMES) or find_shift(1.0 / values, TIMES, long=TIMES)
+    if shift is None:
         return None
-    steps = np.log(values if values.min() > 0 else np.maximum(values, 1.0))
-    at = int(np.argmax(np.abs(np.diff(steps)))) + 1
-    sides = steps[:at], steps[at:]
-    if min(map(len, sides)) < MIN_VALUES or any(
-        np.abs(side - np.median(side)).max() > np.log(STEADY) for side in sides
-    ):
-        return None
-    if abs(np.median(sides[1]) - np.median(sides[0])) < np.log(TIMES):
-        return None
-    before, after = (float(np.median(side)) for side in (values[:at], values[at:]))
-    return _Changed(node, device, name, before, after, series[at][0], at / len(values))
+    before, after = (float(np.median(side)) for side in (values[: shift.place], values[shift.place :]))
+    return _Changed(node, device, name, before, after, series[shift.place][0], shift.place / len(values))
+
+
+def _apart(series: Series) -> Iterator[_Changed]:
+    """The numbers of one device that are a third of those of all others, or three times them, from first to last."""
+    of_name: dict[str, dict[tuple[str, str], list[tuple[int, float]]]] = defaultdict(dict)
+    for (node, device, name), of in sorted(series.items()):
+        if len(of) >= MIN_VALUES:
+            of_name[name][node, device] = of
+    for name, of_devices in of_name.items():
+        levels = {key: max(1.0, float(np.median([value for _, value in of]))) for key, of in of_devices.items()}
+        usual = float(np.median(list(levels.values())))
+        far = [key for key, level in levels.items() if max(level, usual) >= TIMES * min(level, usual)]
+        near = [level for key, level in levels.items() if key not in far]
+        if len(far) == 1 and len(near) >= MIN_DEVICES and max(near) <= STEADY * min(near):
+            node, device = far[0]
+            yield _Changed(node, device, name, usual, levels[far[0]], of_devices[far[0]][0][0], 0.0)
 
 
 def _all_moved(found: _Changed, series: Series, devices: Collection[tuple[str, str]]) -> bool:

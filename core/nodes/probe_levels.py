@@ -7,7 +7,7 @@ what was otherwise all along tells as much as what changed.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +28,7 @@ from core.shares import few_of
 
 ENOUGH = 4  # machines: of three, two that happen to agree would make the third the odd one
 LAST = 8  # of each number of a machine, whose middle is its level at the end; of fewer than MIN_SIDE nobody knows it
+MOST_TOGETHER = 16  # rows of one time that are of a card each: no machine has more
 MAX_ROWS = 1 << 14  # rows that are read in all: eight of 128 machines for each of 16 messages
 MAX_EVENTS = 64  # messages that are looked at, those said most often first
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,12})?")
@@ -95,13 +96,26 @@ def _last_of_machines(parsed: Parsed, events: tuple[int, ...]) -> NDArray[np.int
     one_each = len(table.ranks) <= len(parsed.nodes)
     measured = (table.rank[rows] < 0) | (one_each & ~np.isin(table.file[rows], counting))
     rows = rows[(table.node[rows] >= 0) & measured]
-    of_node = [own for _, own in rows_by(table.node, rows)]
+    of_node = _until_the_first_end(parsed, [own for _, own in rows_by(table.node, rows)])
     counts = [len(own) for own in of_node]
-    if len(counts) < len(parsed.nodes) - few_of(len(parsed.nodes)) or min(counts) < MIN_SIDE:
+    if len(counts) < len(parsed.nodes) - few_of(len(parsed.nodes)) or min(counts, default=0) < MIN_SIDE:
         return np.zeros(0, np.intp)
     last = sorted(read_rows(parsed.files, table, of_node[0][-LAST:]).items())
-    each = LAST * len(kinds(parsed, last))  # a gauge a line: as many of each
+    together = np.unique(table.time[of_node[0]], return_counts=True)[1]  # a row a card: as many of each
+    each = LAST * max(len(kinds(parsed, last)), min(MOST_TOGETHER, int(np.median(together))))  # a gauge a line, too
     return np.asarray(np.sort(np.concatenate([own[-each:] for own in of_node])), np.intp)
+
+
+def _until_the_first_end(parsed: Parsed, of_node: Sequence[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
+    """The same rows of each machine up to the moment at which the first of them ends, as far as clocks tell.
+
+    One sample more, of cards that idle because the job is over, is of another time than those of all others.
+    """
+    table = parsed.table
+    if not of_node or not all(table.timed[own[-1:]].all() for own in of_node):
+        return list(of_node)
+    end = min(int(table.time[own[-1:]][0]) for own in of_node)
+    return [own[table.time[own] <= end] for own in of_node]
 
 
 def _of_message(parsed: Parsed, rows: NDArray[np.intp]) -> Iterator[OddNumber]:
