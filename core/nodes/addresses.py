@@ -1,4 +1,4 @@
-"""Addresses that ranks ask for: one that nobody has, and one that the others do not ask for.
+"""Addresses that ranks name: one that nobody has, one that the others do not ask for, one end of all lost transfers.
 
 A wrong entry in one node's list of peers stops all of them: those who are never asked complain as loudly as the one
 that asks in vain. What tells them apart is the address itself, which every comparison of templates masks.
@@ -19,6 +19,8 @@ from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
 ELSEWHERE = 0.7  # more than a vote on any parameter: that one went elsewhere is why they never met
+COMMON_END = 0.6  # as sure as silence: it tells which machine, not which end of its cables
+MIN_REPORTERS = 2  # of one pair alone, either end may have failed
 _MASKED = "<IP>"
 _ADDRESS = re.compile(r"(?<![\w.])(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?![\w.])(?::(?P<port>\d{1,5}))?")
 # Where somebody is met: an address, or the name of a machine with a port. File and line look alike, and are the same on
@@ -29,16 +31,57 @@ _PLACE = re.compile(
 )
 _CHECK = "Compare its settings with those of the others: the address of the master, the list of peers, its host names."
 _NEVER_MET = frozenset({Kind.RENDEZVOUS, Kind.UNREACHABLE, Kind.PEER_SILENT, Kind.ADDRESS})
+_LOST_TRANSFERS = frozenset({Kind.PEER_LOST, Kind.RDMA_TRANSPORT})
 _LOCAL = ("127.", "0.")  # of the machine itself, and where it listens
 
 
 def address_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int, str]) -> list[Sign]:
-    """Signs for nodes that ask for an address of nobody, or for another one than most where all meet.
+    """Signs for nodes that ask for an address of nobody, for another one than most, or that all lost transfers share.
 
     Args:
         home: node of each rank.
     """
-    return [*_strangers(parsed, candidates), *_meetings(parsed, candidates, home)]
+    return [
+        *_strangers(parsed, candidates),
+        *_meetings(parsed, candidates, home),
+        *_ends_of_transfers(parsed, candidates),
+    ]
+
+
+def _ends_of_transfers(parsed: Parsed, candidates: Sequence[Candidate]) -> list[Sign]:
+    """The one end of all transfers that failed in the same way: several nodes name its address, and it names others.
+
+    Nobody has to know whose address it is. Who closes a connection because its own transfer failed is named as well, by
+    other messages.
+    """
+    ways: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        if candidate.fact.kind in _LOST_TRANSFERS:
+            ways[candidate.fact.says].append(candidate)
+    ends = [(end, of[0].event) for of in ways.values() if (end := _common_end(parsed, of)) is not None]
+    if len({node for (node, _, _), _ in ends}) != 1:
+        return []
+    (node, address, count), event = ends[0]
+    because = f"Of each transfer that failed {node} is one end: {count} others name {address}, and {node} names others."
+    check = f"Look at the links and counters of {node}: cable, port, switch, driver."
+    says = "all transfers that failed were with it"
+    return [Sign(node, "address", COMMON_END, because, event, says=says, check=check)]
+
+
+def _common_end(parsed: Parsed, lost: Sequence[Candidate]) -> tuple[str, str, int] | None:
+    """The node that is one end of all these transfers, its address, and how many others name that; None without one."""
+    named: dict[str, set[str]] = defaultdict(set)
+    for candidate in lost:
+        for row, text in _texts(parsed, candidate.rows[:MAX_READ].tolist()).items():
+            node, match = parsed.table.origins[parsed.table.voice[row]].node, _ADDRESS.search(text)
+            if node and match:
+                named[match["address"]].add(node)
+    ends = []
+    for address, reporters in sorted(named.items()):
+        others = {node for other, by in named.items() if other != address for node in by}
+        if len(reporters) >= MIN_REPORTERS and len(others) == 1 and not others & reporters:
+            ends += [(node, address, len(reporters)) for node in others]
+    return ends[0] if len(ends) == 1 else None
 
 
 def _strangers(parsed: Parsed, candidates: Sequence[Candidate]) -> list[Sign]:

@@ -33,6 +33,7 @@ _CONNECTS = re.compile(r"\bssh: connect to host ([\w.-]{1,253}) port \d")  # Ope
 # kubernetes/kubectl pkg/cmd/events/event_printer.go (1.29) prints what an event is about as kind/name
 _OBJECT = re.compile(r"(?<![\w./])pod/([a-z0-9][a-z0-9.-]{0,251}[a-z0-9])(?![\w/-])", re.IGNORECASE)
 _POD_END = re.compile(r"(?<=\d-)[bcdfghjklmnpqrstvwxz2456789]{5}$")  # apimachinery/pkg/util/rand/rand.go (1.29)
+_NUMBERED_POD = re.compile(r"-(\d{1,5})-[bcdfghjklmnpqrstvwxz2456789]{5}$")
 _HOSTLIKE = re.compile(
     r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
 )  # n042, gpu-a100-7.cluster, 10.0.0.7
@@ -63,6 +64,7 @@ class Names:
         self._all_are_known = bool(manifest.nodes)
         self._shapes = {_shape(node) for node in table.nodes if not stands_in(node)}
         self._ranks = manifest.node_of_rank
+        self._pods = _numbered_pods(nodes)
         self._aliases: dict[Alias, str] = {}
         for origin in table.origins:
             if origin.rank is not None and origin.node and not table.ranks_are_nodes:
@@ -106,7 +108,7 @@ class Names:
 
         JAX counts processes, of which each may have several devices that job.json counts as ranks.
         """
-        return self._called(number) or self._ranks.get(number)
+        return self._called(number) or self._ranks.get(number) or self._pods.get(number)
 
     def _called(self, number: int) -> str | None:
         called = (self._aliases.get((word, number)) for word in _PROCESSES)
@@ -288,6 +290,12 @@ def _behind_shared(nodes: Sequence[str]) -> dict[str, str]:
     return {
         node.removeprefix(shared): node for node in nodes if shared and _HOSTLIKE.fullmatch(node.removeprefix(shared))
     }
+
+
+def _numbered_pods(nodes: Sequence[str]) -> dict[int, str]:
+    """The pod of each process of a job whose pods are numbered from 0 on: a JobSet's, before their random end."""
+    found = {int(match[1]): node for node in nodes if (match := _NUMBERED_POD.search(node))}
+    return found if sorted(found) == list(range(len(found))) else {}
 
 
 def _shape(name: str) -> str:

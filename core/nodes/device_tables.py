@@ -6,13 +6,13 @@ falls to a fifth of its clock, alone among all cards, is where to look in a job 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.course.level_shift import find_shift
+from core.course.level_shift import CLEAR_MOST, CLEAR_RATIO, find_shift
 from core.course.pace import SECOND
 from core.events.messages import unlabelled
 from core.events.row_text import read_rows
@@ -22,16 +22,18 @@ from core.naming import figure
 from core.nodes.odd_values import STEADY, TIMES
 from core.nodes.onset import onset_of_slowdown
 from core.nodes.sign import Sign
-from core.nodes.table_heads import column_names
+from core.nodes.table_heads import column_names, split_row
 from core.parsed import Parsed
 from core.shares import few_of
 
 CHANGED = 0.6  # as sure as a vote: it tells who differs since then, not why
 MIN_VALUES = 3  # of a number that never changes: of two, one may be of another moment
+FEW_VALUES = 2  # on either side, where the cards of all other machines tell what is usual
 MIN_DEVICES = 4  # of fewer, one that does another part of the work is a large part of them
 MAX_EVENTS = 16  # messages that are looked at, those said most often first
 MAX_ROWS = 64_000  # of all nodes, evenly spread: a third of a second
 BLOCK = 16  # rows in a row that are read together: as many as a machine has cards, so that each is met
+STEPS = 2.0  # of the job between two rows of a card, at least: samplers ask every few seconds
 NEAR = 120 * SECOND  # of the onset, where rows have a clock: tables are printed once a minute, and lag behind
 # A row of a device: "GPU 5     345", "npu 5  Health OK", ", 2, P0, 151.78 W"; what stands before is a clock
 _DEVICE = re.compile(
@@ -43,7 +45,9 @@ _CSV_ROW = re.compile(r"^[\s,]*(?P<number>\d{1,3}),(?=.*\d (?:MHz|W|MiB|%))")
 _GPUSTAT_ROW = re.compile(r"^\s*\[(?P<number>\d{1,3})\] [^|]{1,64}\|(?=\s{0,3}\d{1,3}.C,)")
 # A row of a list of all machines: its host, the number of a card, and nothing but numbers: "hal-02   1  100%    285"
 _HOST_ROW = re.compile(r"^\s*(?P<host>[A-Za-z][\w.-]{1,62})\s+(?P<number>\d{1,3})(?=(?:\s+[\d.]{1,12}%?){3,16}\s*$)")
-_ROWS = (_DEVICE, _CSV_ROW, _GPUSTAT_ROW, _HOST_ROW)
+# A line of NVIDIA's dcgm-exporter (3.3): DCGM_FI_DEV_SM_CLOCK{gpu="0",UUID="GPU-5f99...",...} 1980
+_GAUGE_ROW = re.compile(r"^\s*(?P<gauge>DCGM_\w{1,64})\{gpu=\"(?P<number>\d{1,3})\"[^}]{0,512}\}")
+_ROWS = (_GAUGE_ROW, _DEVICE, _CSV_ROW, _GPUSTAT_ROW, _HOST_ROW)
 Series = Mapping[tuple[str, str, str], list[tuple[int, float]]]  # node, device and name: row and value, in order
 _COLUMN = "column "  # before the place of a number that has no name beside it
 _NUMBER = re.compile(
@@ -89,6 +93,7 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     series = _series(parsed)
     devices = {(node, device) for node, device, _ in series}
     changed = [found for key, of in sorted(series.items()) if (found := _change(*key, of)) is not None]
+    changed += _left(series)
     changed = [
         found for found in changed if _is_at_onset(parsed, ending, found.row) and not _all_moved(found, series, devices)
     ]
@@ -101,7 +106,8 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     first = max(changed, key=lambda found: (found.octaves, found.device, found.name))
     name = _name(parsed, first)
     told = f"{name} of {first.device} {first.told}"
-    because = f"On {first.node} {told}" + (", and stayed so; that of no other device did." if first.share else ".")
+    others = "that of no other device did" if len(odd) == 1 else f"so did {len(odd) - 1} more there, and no other"
+    because = f"On {first.node} {told}" + (f", and stayed so; {others}." if first.share else ".")
     check = f"Compare {first.device} of {first.node} with another one: clocks, temperature, power, errors."
     return [Sign(first.node, "gauge", CHANGED, because, says=told, check=check, rows=(first.row,))]
 
@@ -111,9 +117,12 @@ def _name(parsed: Parsed, found: _Changed) -> str:
     if not found.name.startswith(_COLUMN):
         return found.name
     text = unlabelled(parsed.table, found.row, read_rows(parsed.files, parsed.table, [found.row])[found.row])
-    device = next((match for row in _ROWS if (match := row.search(text)) is not None), None)
     names = column_names(parsed, found.row, text)
-    place = len(text[: device.end()].split()) + int(found.name.removeprefix(_COLUMN)) - 1 if device else 0
+    text = _CLOCK.sub(" ", text) if "," in text else text  # a clock is one column between commas, and two words
+    device = next((match for row in _ROWS if (match := row.search(text)) is not None), None)
+    place = (
+        len(split_row(text[: device.end()].rstrip(" ,"))) + int(found.name.removeprefix(_COLUMN)) - 1 if device else 0
+    )
     unit = re.search(rf"\b{found.after:.10g} ?(MHz|W|MiB|%|C)(?!\w)", text)
     return names[place] if 0 < place < len(names) else f"{found.name} ({unit[1]})" if unit else found.name
 
@@ -162,7 +171,7 @@ def _numbers(text: str) -> Iterator[tuple[str, str, float]]:
         return
     called = f"{device.groupdict().get('kind', 'GPU')} {device['number']}"
     for place, match in enumerate(_NUMBER.finditer(plain, device.end()), start=1):
-        name = (match["name"] or "").strip()
+        name = device.groupdict().get("gauge") or (match["name"] or "").strip()
         yield called, name or f"{_COLUMN}{place}", float(match["value"])
 
 
@@ -174,11 +183,44 @@ def _change(node: str, device: str, name: str, series: list[tuple[int, float]]) 
     """
     values = np.array([value for _, value in series])
     values = values if values.min() > 0 else np.maximum(values, 1.0)
-    shift = find_shift(values, TIMES, long=TIMES) or find_shift(1.0 / values, TIMES, long=TIMES)
+    rise, fall = (find_shift(of, TIMES, long=TIMES, each=STEPS) for of in (values, 1.0 / values))
+    shift = rise or fall
     if shift is None:
         return None
     before, after = (float(np.median(side)) for side in (values[: shift.place], values[shift.place :]))
     return _Changed(node, device, name, before, after, series[shift.place][0], shift.place / len(values))
+
+
+def _left(series: Series) -> Iterator[_Changed]:
+    """Numbers that were among those of the cards of all other machines at first, and are not at the end.
+
+    Few values are enough: so many cards that keep together tell what is usual.
+    """
+    nodes = sorted({node for node, _, _ in series})
+    for name in sorted({name for _, _, name in series}):
+        for node in nodes:
+            others = [
+                value for (other, _, of), own in series.items() if of == name and other != node for _, value in own
+            ]
+            if len(others) < MIN_DEVICES * MIN_VALUES:
+                continue
+            low, high = (float(np.quantile(others, share)) for share in (1 - CLEAR_MOST, CLEAR_MOST))
+            if not 0 < low <= high <= STEADY * low:
+                continue
+            for (other, device, of), own in sorted(series.items()):
+                if (other, of) == (node, name) and (found := _leaves(own, low / CLEAR_RATIO, high * CLEAR_RATIO)):
+                    at, before, after = found
+                    yield _Changed(node, device, name, before, after, own[at][0], at / len(own))
+
+
+def _leaves(series: Sequence[tuple[int, float]], low: float, high: float) -> tuple[int, float, float] | None:
+    """From which place on all values are outside of a range in which all before were, and the middle of either."""
+    values = np.array([value for _, value in series])
+    inside = (low <= values) & (values <= high)
+    at = int(inside.sum())
+    if not inside[:at].all() or min(at, len(values) - at) < FEW_VALUES:
+        return None
+    return at, float(np.median(values[:at])), float(np.median(values[at:]))
 
 
 def _apart(series: Series) -> Iterator[_Changed]:

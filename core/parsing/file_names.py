@@ -6,7 +6,7 @@ machine, or those of the job.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 
 from core.logs.paths import strip
@@ -38,6 +38,21 @@ def by_host_and_number(names: Iterable[str]) -> dict[str, FileSpeaker]:
     for group in beside.values():
         found |= _of_group(sorted(group)) or _joined(sorted(group))
     return found
+
+
+def called_after(names: Iterable[str], machines: Collection[str]) -> dict[str, str]:
+    """The machine of each file whose name ends with that of one of several: ``nemotron_916478_cw-dgx-013.out``.
+
+    Only of files that are called alike but for it.
+    """
+    groups: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for name in sorted(names):
+        path = PurePosixPath(strip(name))
+        before, sign, last = path.stem.rpartition("_")
+        if sign and last in machines:
+            groups[str(path.parent), before][name] = last
+    alike = (of for of in groups.values() if len(set(of.values())) == len(of) >= MIN_HOSTS)
+    return {name: machine for of in alike for name, machine in of.items()}
 
 
 def _joined(group: list[str]) -> dict[str, FileSpeaker]:

@@ -242,7 +242,8 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     for voice, origin in zip(voices, origins, strict=True):
         if origin.rank is not None:
             several[voice.file].add(origin.rank)
-    own = find_speakers({file.name: file for file in job.logs}, no_rank - shared, no_node, job.manifest, several)
+    files, known = {file.name: file for file in job.logs}, {node for _, node in machines if _is_machine(node)}
+    own = find_speakers(files, no_rank - shared, no_node, job.manifest, several, known)
     own = (
         own
         if _are_ranks(own, dict(machines), homes)

@@ -19,7 +19,7 @@ from core.logs.lines import NO_TIME, first_time, mask, without_ansi
 from core.logs.paths import behind_numbers, strip, without_ending
 from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared_files import HEAD, has_clock
-from core.parsing.file_names import by_host_and_number
+from core.parsing.file_names import by_host_and_number, called_after
 from core.parsing.file_numbers import are_numbered_as, names_machine, numbered, numbered_as_listed, numbered_as_ranks
 from core.parsing.identified_files import find_identified
 from core.parsing.introductions import find_introductions
@@ -74,15 +74,19 @@ def find_speakers(
     no_node: Collection[str],
     manifest: Manifest,
     several: Mapping[str, Collection[int]] = MappingProxyType({}),
+    machines: Collection[str] = (),
 ) -> dict[str, FileSpeaker]:
     """The speakers of files.
 
     Args:
         no_rank, no_node: names of the files of which the rank, and the node, is not known.
         several: the ranks of files in which labels of lines tell several of them.
+        machines: names of machines that other files, or labels of lines, tell.
     """
     if named := {} if manifest.nodes else by_host_and_number(set(no_node) & set(no_rank)):
-        return named | find_speakers(files, set(no_rank) - set(named), set(no_node) - set(named), manifest, several)
+        return named | find_speakers(
+            files, set(no_rank) - set(named), set(no_node) - set(named), manifest, several, machines
+        )
     heads = {name: _head(files[name]) for name in sorted({*no_rank, *no_node})[:MAX_FILES]}
     unknown = {name: head for name, head in heads.items() if name in no_rank and name in no_node}
     own = find_own_words(heads, manifest) | find_introductions(unknown, manifest)
@@ -93,6 +97,8 @@ def find_speakers(
     ranks |= _of_one_stem(ranks, [name for name in no_rank if name not in ranks and _STREAM.search(name)])
     untold = {name: heads[name] for name in heads if name in no_node and name not in nodes}
     told = {name: _head(files[name]) for name in sorted(set(files) - set(heads))[:MAX_TOLD]}
+    nodes |= {} if manifest.nodes else called_after(no_node, machines)
+    untold = {name: head for name, head in untold.items() if name not in nodes}
     nodes |= {} if manifest.nodes else find_identified(untold, {**heads, **told})
     untold = {name: head for name, head in untold.items() if name not in nodes}
     counted = numbered_as_ranks(untold, {rank for own in several.values() for rank in own})
