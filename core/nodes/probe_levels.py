@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.level_shift import MOST
 from core.events.row_text import read_rows
 from core.events.table import rows_by
 from core.facts import complains
@@ -128,7 +129,14 @@ def _of_message(parsed: Parsed, rows: NDArray[np.intp]) -> Iterator[OddNumber]:
             if not of_each(number.name):
                 values[len(numbers), place, number.name][node].append((number.value, row, text))
     for _, of_nodes in sorted(values.items()):
-        ends = {node: sorted(own[-LAST:]) for node, own in of_nodes.items() if len(own) >= MIN_SIDE}
+        ends = {node: sorted(own) for node, own in of_nodes.items() if len(own) >= MIN_SIDE}
         middle = {node: [own[len(own) // 2]] for node, own in ends.items()}
-        if (odd := odd_number(middle, len(parsed.nodes), TIMES)) is not None:
+        odd = odd_number(middle, len(parsed.nodes), TIMES)
+        if odd is not None and _keeps_apart(odd, [value for value, _, _ in ends[odd.node]]):
             yield odd
+
+
+def _keeps_apart(odd: OddNumber, values: Sequence[float]) -> bool:
+    """Whether most of the last values are far off: a card that idles now and then has an odd middle by chance."""
+    far = [value * TIMES < odd.least or value > TIMES * odd.most for value in values]
+    return sum(far) >= MOST * len(far)

@@ -263,9 +263,14 @@ def _went_on_after(parsed: Parsed, event: int) -> bool:
 
 
 def _before_training(parsed: Parsed, rows: Sequence[int]) -> bool:
-    """Whether most of these were said before the first iteration of a job that came further: set-up has no order."""
+    """Whether most of these were said before the first iteration of a job that came further: set-up has no order.
+
+    Nobody knows when any of them was said that has no clock, and stands in no file that counts iterations.
+    """
     table, counted = parsed.table, np.unique(parsed.table.file[parsed.iterations.marks])
     known = [row for row in rows if table.timed[row] or table.file[row] in counted]
+    if not known:
+        return parsed.iterations.last is not None
     before = np.count_nonzero(parsed.iterations.of_row[np.sort(np.array(known, np.intp))] == NO_ITERATION)
     return parsed.iterations.last is not None and bool(before > len(rows) * MAJORITY)
 
