@@ -182,8 +182,8 @@ def _change(node: str, device: str, name: str, series: list[tuple[int, float]]) 
     has, counts as one: numbers that are often zero are whole.
     """
     values = np.array([value for _, value in series])
-    values = values if values.min() > 0 else np.maximum(values, 1.0)
-    rise, fall = (find_shift(of, TIMES, long=TIMES, each=STEPS) for of in (values, 1.0 / values))
+    known = values if values.min() > 0 else np.maximum(values, 1.0)
+    rise, fall = (find_shift(of, TIMES, long=TIMES, each=STEPS) for of in (known, 1.0 / known))
     shift = rise or fall
     if shift is None:
         return None

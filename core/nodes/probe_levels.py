@@ -102,9 +102,16 @@ def _last_of_machines(parsed: Parsed, events: tuple[int, ...]) -> NDArray[np.int
     if len(counts) < len(parsed.nodes) - few_of(len(parsed.nodes)) or min(counts, default=0) < MIN_SIDE:
         return np.zeros(0, np.intp)
     last = sorted(read_rows(parsed.files, table, of_node[0][-LAST:]).items())
-    together = np.unique(table.time[of_node[0]], return_counts=True)[1]  # a row a card: as many of each
-    each = LAST * max(len(kinds(parsed, last)), min(MOST_TOGETHER, int(np.median(together))))  # a gauge a line, too
+    each = LAST * max(len(kinds(parsed, last)), _together(parsed, of_node[0]))  # a gauge a line: as many of each
     return np.asarray(np.sort(np.concatenate([own[-each:] for own in of_node])), np.intp)
+
+
+def _together(parsed: Parsed, rows: NDArray[np.intp]) -> int:
+    """How many rows a machine writes at one time, as a sampler of cards does; one where no clock tells."""
+    if not parsed.table.timed[rows].all():
+        return 1
+    counts = np.unique(parsed.table.time[rows], return_counts=True)[1]
+    return min(MOST_TOGETHER, int(np.median(counts)))
 
 
 def _until_the_first_end(parsed: Parsed, of_node: Sequence[NDArray[np.intp]]) -> list[NDArray[np.intp]]:

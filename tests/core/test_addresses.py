@@ -74,3 +74,33 @@ def test_another_port_of_the_same_machine_is_elsewhere_too() -> None:
 def test_one_address_for_all_names_nobody() -> None:
     """Then it may be wrong for all of them."""
     assert diagnose(meeting(None), []).nodes == ()
+
+
+def transfers(named: dict[str, tuple[str, ...]]) -> Job:
+    """Nodes whose transfers to these addresses were retried in vain (NCCL, src/transport/net_ib.cc, 2.21)."""
+    form = (
+        "{node}:77:78 [0] transport/net_ib.cc:1880 NCCL WARN NET/IB : Got completion from peer {peer}<39765>"
+        " with status=12 opcode=0 len=0 vendor err 129 (Send)"
+    )
+    files = {
+        f"{node}.log": lines(
+            *(at(n, f"step {n} loss 2.5") for n in range(9)), *(form.format(node=node, peer=peer) for peer in peers)
+        )
+        for node, peers in named.items()
+    }
+    return job(files)
+
+
+def test_the_one_end_of_all_lost_transfers_is_told() -> None:
+    """Nobody has to know whose address it is."""
+    found = diagnose(transfers({"gpu-1": ("10.253.7.25",), "gpu-2": ("10.253.7.24",), "gpu-3": ("10.253.7.25",)}), [])
+
+    assert [node.node for node in found.nodes] == ["gpu-2"]
+    assert "2 others name 10.253.7.25, and gpu-2 names others" in found.nodes[0].because
+
+
+def test_transfers_without_a_common_end_accuse_nobody() -> None:
+    """Of two pairs, or of one in which both name each other, either end may have failed."""
+    pairs = {"gpu-1": ("10.253.7.24",), "gpu-2": ("10.253.7.23",), "gpu-3": ("10.253.7.26",), "gpu-4": ("10.253.7.25",)}
+
+    assert not any("is one end" in node.because for node in diagnose(transfers(pairs), []).nodes)

@@ -252,3 +252,31 @@ def test_the_number_of_a_process_is_known_where_nodes_tell_theirs() -> None:
     named.learn({}, {}, {("process", 7): "node-2", ("round", 8): "node-3"})
 
     assert (named.of_rank(7), named.of_rank(8)) == ("node-2", None)
+
+
+def test_a_pod_that_never_started_is_a_node_of_its_job() -> None:
+    """No log of it is there; events of Kubernetes name it (kubelet, pkg/kubelet/images, 1.29)."""
+    events = [f"2026-11-21T04:0{n}:57Z   Warning   Failed   pod/titan-worker-2   Error: ErrImagePull" for n in range(3)]
+    pods = {f"titan-worker-{n}.log": lines(*steps(2)) for n in range(2)}
+
+    assert blamed(job(pods | {"events.txt": lines(*events)})) == {"titan-worker-2"}
+
+
+def test_a_process_is_the_pod_of_that_number() -> None:
+    """JAX counts processes, and a JobSet its pods, before their random ends."""
+    pods = {f"mt-slice-job-0-{n}-{end}.log": lines(*steps(2)) for n, end in enumerate(("2mmtp", "twvms", "fzbm8"))}
+    called = names(nodes=(), node_ranks={}, node_addresses={})
+    of_pods = Names(parse(job(pods)).table, job(pods).manifest)
+
+    assert of_pods.of_process(1) == "mt-slice-job-0-1-twvms"
+    assert called.of_process(9) is None
+
+
+def test_what_files_are_called_after_is_another_name_of_their_node() -> None:
+    """Events name pods, job.json and the lines name machines."""
+    said = {f"sft-worker-{n}.log": lines(f"hello from node-{n}", *steps(3)) for n in range(3)}
+    event = "2026-10-01T01:42:32Z  Warning  Evicted  pod/sft-worker-1  The node was low on resource: ephemeral-storage."
+
+    found = parse(job(said | {"events.txt": lines(event)}, nodes=("node-0", "node-1", "node-2")))
+
+    assert Names(found.table, found.job.manifest).node("sft-worker-1") == "node-1"

@@ -1,5 +1,7 @@
 """Tables of devices: one card that changed for good while no other did."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.diagnose import diagnose
@@ -88,3 +90,56 @@ def test_a_list_of_all_machines_in_one_log_has_devices_of_each() -> None:
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert "mclk of GPU 1 went from 1,400 to 300" in found.nodes[0].because
+
+
+def sampled(values: dict[tuple[int, int], list[int]], form: str, usual: int = 1980, slow: float = 2.6) -> Job:
+    """A job that becomes slow after 40 steps, and the clock of each of four cards a node every twenty seconds."""
+    said, clock = [], 0.0
+    for step in range(1, 81):
+        clock += 1.0 if step <= 40 else slow
+        said.append(at(clock, f"step {step} loss 2.5"))
+    tables = {}
+    for node in range(4):
+        samples = [
+            form.format(device=device, clock=of[n] if (of := values.get((node, device))) else usual)
+            for n in range(int(clock) // 20)
+            for device in range(4)
+        ]
+        tables[f"node-{node}/cards.log"] = samples
+    return four_nodes({}, usual=said, others=tables | {"slurm.out": [at(clock + 1, ORDER)]}, status=Status.CANCELLED)
+
+
+CSV = "2026/11/21 04:00:00.812, {device}, {clock} MHz, 386.33 W, 100 %"
+# dcgm-exporter 3.3, etc/default-counters.csv
+GAUGE = 'DCGM_FI_DEV_SM_CLOCK{{gpu="{device}",UUID="GPU-5f99",device="nvidia0",Hostname="node-1"}} {clock}'
+
+
+@pytest.mark.parametrize("form", [CSV, GAUGE], ids=["nvidia-smi", "dcgm-exporter"])
+def test_few_samples_are_enough_beside_the_cards_of_all_other_machines(form: str) -> None:
+    """A clock that fell by a third is below those of all others."""
+    fell = [1980, 1980, 1980, 1335, 1335, 1350, 1350]
+    found = diagnose(sampled({(2, 3): fell}, form), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "of GPU 3 went from 1,980 to 1,3" in found.nodes[0].because
+    assert not diagnose(sampled({(2, 3): [1980, 1335, 1980, 1980, 1335, 1980, 1980]}, form), []).nodes
+
+
+def test_a_card_that_is_otherwise_all_along_is_told_in_a_job_that_was_slow_from_its_start() -> None:
+    """Its link has fewer lanes; of a job as fast as good ones nothing follows."""
+    lanes = "2026/11/21 04:00:00.812, {device}, 99 %, 386.33 W, 66, {clock}"
+    good = sampled({}, lanes, usual=16, slow=1.0)
+    slow = [at(n * 2.0, f"step {n} loss 2.5") for n in range(1, 81)]
+    tables = {
+        f"node-{node}/cards.log": [
+            lanes.format(device=d, clock=2 if (node, d) == (1, 2) else 16) for _ in range(8) for d in range(4)
+        ]
+        for node in range(4)
+    }
+    one = four_nodes({}, usual=slow, others=tables | {"slurm.out": [at(161, ORDER)]}, status=Status.CANCELLED)
+
+    done = replace(good, manifest=replace(good.manifest, job_id="g", status=Status.COMPLETED))
+
+    assert [node.node for node in diagnose(one, [done]).nodes] == ["node-1"]
+    assert "is 2 where that of all others is 16" in diagnose(one, [done]).nodes[0].because
+    assert not diagnose(one, []).nodes

@@ -110,3 +110,26 @@ def test_a_list_of_all_ranks_is_read_where_only_some_have_a_home() -> None:
 
     assert [name for _, name, _ in told] == ["backward-compute", "forward-compute"]
     assert [{subject.rank: subject.node for subject in values} for _, _, values in told] == [homes, homes]
+
+
+def test_a_list_behind_the_label_of_srun_is_one_list() -> None:
+    """Its rows of two digits look like a second label; who works longer lets the others wait as much less."""
+    homes = {f"farm-{place}": tuple(range(8 * place, 8 * place + 8)) for place in range(4)}
+    said = []
+    for step in range(1, 21):
+        said += [
+            f"31: {at(5.0 * step, f'iteration {step:8d}/ 400 | lm loss: 2.5E+00')}",
+            "31: times across ranks (ms):",
+        ]
+        for name, usual, more in (("forward-backward", 3100.0, 1100.0), ("all-grads-sync", 1530.0, -1100.0)):
+            said.append(f"31:   {name}:")
+            said += [
+                f"31:      rank {rank:2d}: {usual + (more if rank == 18 else 0) + (step * 37 + rank * 61) % 41:.2f}"
+                for rank in range(32)
+            ]
+    one = job({"slurm.out": lines(*said)}, nodes=tuple(homes), node_ranks=homes, world_size=32)
+
+    told = {name: values for _, name, values in told_numbers(parse(one), {r: n for n, of in homes.items() for r in of})}
+
+    assert sorted(told) == ["all-grads-sync", "forward-backward"]
+    assert {subject.rank for subject in told["forward-backward"]} >= {18, 31}

@@ -48,3 +48,32 @@ def test_who_swaps_alone_is_told_by_the_name_of_the_column() -> None:
 def test_other_measurements_accuse_nobody(of_node: dict[int, list[str]], manifest: dict[str, object]) -> None:
     """What two have is no machine's own, and what passed ended nothing."""
     assert [sign for sign in signs_of(measured(of_node, **manifest)) if sign.channel == "odd"] == []
+
+
+def cards(last: dict[int, list[str]]) -> Job:
+    """A job of four nodes that stood still, with a row of ``nvidia-smi`` for each of four cards every ten seconds."""
+    form = "{clock}, {card}, {busy} %, 300.12 W"
+    tables = {}
+    for node in range(4):
+        busy = ["98", "97", "99", "98", "97", "99", *last.get(node, [])]
+        tables[f"node-{node}/cards.csv"] = [
+            form.format(clock=f"2026/11/21 04:{n // 6:02d}:{10 * (n % 6):02d}.500", card=card, busy=own)
+            for n, own in enumerate(busy)
+            for card in range(4)
+        ]
+    usual = [at(n, f"step {n} loss 2.5") for n in range(1, 31)]
+    return four_nodes({}, usual=usual, others=tables | {"console.log": [at(1800, "still there")]})
+
+
+def test_a_sample_more_of_one_machine_is_of_another_time() -> None:
+    """Its cards idle because the job is over."""
+    assert "odd" not in {sign.channel for sign in signs_of(cards({2: ["7", "6"]}))}
+
+
+def test_a_card_that_idles_now_and_then_is_not_apart() -> None:
+    """Its middle is odd by chance; who idles in all of the last samples is."""
+    now_and_then = {node: ["98"] * 8 for node in range(4)} | {2: ["0", "98", "0", "0", "98", "0", "0", "98"]}
+    idle = now_and_then | {2: ["3"] * 8}
+
+    assert not {"odd", "gauge"} & {sign.channel for sign in signs_of(cards(now_and_then))}
+    assert {sign.node for sign in signs_of(cards(idle))} == {"node-2"}

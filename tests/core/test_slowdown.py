@@ -1,15 +1,18 @@
 """What grows little by little, slows down now and then, stands still in words of its own, or is no number any more."""
 
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 
 from core.course.level_shift import find_growth, find_shift
+from core.course.pace import Course
+from core.course.timings import numbers_told
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Confidence, Scope
-from tests.support.jobs import at, four_nodes, job, lines, steps
+from tests.support.jobs import START, at, four_nodes, job, lines, steps
 
 STOP = [at(100, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:40 ***")]
 
@@ -308,3 +311,48 @@ def test_a_machine_by_itself_that_says_that_it_is_too_hot_is_named() -> None:
     said = [f"iter {n}: loss 3.58, time {403 if n < 30 else 1403}.43ms" for n in range(60)]
     found = diagnose(job({"ws-7/dmesg.txt": lines(hot), "ws-7/screenlog.0": lines(*said)}, nodes=("ws-7",)), ())
     assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["ws-7"])
+
+
+def test_means_of_several_steps_are_as_long_a_series_as_their_steps() -> None:
+    """Of thirteen times of five steps each as much follows as of 65 steps; of thirteen single ones it does not."""
+    values = np.array([3.58, 3.61, 3.55, 3.60, 3.57, 5.85, 5.80, 5.91, 5.83, 5.86, 5.84, 5.88, 5.82])
+
+    assert find_shift(values, long=1.5) is None
+    assert find_shift(values, long=1.5, each=5.0) is not None
+
+
+@pytest.mark.parametrize(("shares", "onset"), [((0.0, 1.0), 51), ((0.4, 1.0), 47), ((0.0, 0.6), 55)])
+def test_a_slowdown_begins_within_a_mean_that_rose_in_part(shares: tuple[float, float], onset: int) -> None:
+    """Every tenth iteration is printed; how slow the ten before were tells how many of them were."""
+    means = [1.0] * 4 + [1.0 + share for share in shares] + [2.0] * 6
+    times = np.cumsum([0.0, *(10.0 * mean for mean in means)])
+    numbers = np.arange(len(times)) * 10
+    course = Course(numbers, (times * 1_000_000).astype(np.int64), np.arange(len(times)), np.ones(len(times), np.int64))
+    place = 4 if shares[0] > 0.5 else 5
+
+    assert course.onset_near(place, 1.0, 2.0) == onset
+
+
+def test_numbers_in_short_are_read_where_they_are_times_or_rates() -> None:
+    """As huggingface/nanotron prints them (src/nanotron/logging, human_format); 786K of a batch are a size."""
+    said = "iteration: 26 / 150 | time_per_iteration_ms: 1.65K | tokens_per_sec: 476K | global_batch_size: 786K"
+
+    told = dict(numbers_told(said))
+
+    assert told["time_per_iteration_ms"] == 1650.0
+    assert told["tokens_per_sec"] == pytest.approx(1 / 476_000)
+    assert "global_batch_size" not in told
+
+
+@pytest.mark.parametrize(("clock", "is_slow"), [(2.4, True), (1.65, False)])
+def test_printed_times_tell_what_a_clock_of_whole_seconds_rounds_away(clock: float, is_slow: bool) -> None:
+    """If the clock agrees with them on the average."""
+    said, now = [], 0.0
+    for step in range(1, 121):
+        printed = 1.65 if step <= 60 else 2.4
+        now += 1.65 if step <= 60 else clock
+        second = f"{START + timedelta(seconds=int(now)):%Y-%m-%d %H:%M:%S}"
+        said.append(f"{second} iteration: {step} / 150 | time_per_iteration_ms: {printed:.2f}K | lm_loss: 2.5")
+    one = four_nodes({0: said}, status=Status.CANCELLED)
+
+    assert diagnose(one, []).headline.count("slow from iteration 6") == is_slow

@@ -32,7 +32,8 @@ def numbered(form: str, *, every: float = 7.25) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "form", ["[ALL]", "[ ALLs]", "T+ALL", "+ ALLs p3", "ALL s |", "MINUTES:SECONDS", "gpu-7: + ALLs", "[DELTA]"]
+    "form",
+    ["[ALL]", "[ ALLs]", "T+ALL", "+ ALLs p3", "ALL s |", "   ALL |", "MINUTES:SECONDS", "gpu-7: + ALLs", "[DELTA]"],
 )
 def test_a_clock_may_count_from_the_start(form: str) -> None:
     """It is that of a day that began with the program, wherever that began."""
