@@ -109,7 +109,7 @@ def _find(parsed: Parsed, without: str | None = None) -> Found:
     return Found(candidates, exits, ending, dumps, signs, metrics)
 
 
-def _no_opinion() -> None:
+def _no_opinion(_: Collection[str]) -> None:
     """The paper's comparison points to nobody."""
 
 
