@@ -129,14 +129,13 @@ def exponent(pattern: re.Pattern[Any], method: str, *, is_known: bool = False) -
     Of one that grows too fast, for the first such text: most of the time goes into those, and one is proof enough.
 
     Args:
-        is_known: to grow; then it is measured although it takes little time, and twice in place of four times: whoever
-            wants to see it linear takes it from the list.
+        is_known: to grow; then it is measured although it takes little time.
     """
     worst, reference = 0.0, _reference()
     for start, piece in pumps(_text(pattern), pattern.flags & ~re.DEBUG):
         if not is_known and _is_short(pattern, start, piece, reference, method):
             continue
-        worst = max(worst, _power(pattern, start, piece, reference, method, 1 if is_known else MORE_TRIES))
+        worst = max(worst, _power(pattern, start, piece, reference, method))
         if worst > FASTER:
             break
     return worst
@@ -156,7 +155,7 @@ def _is_short(pattern: re.Pattern[Any], start: str, piece: str, reference: float
     )
 
 
-def _power(pattern: re.Pattern[Any], start: str, piece: str, reference: float, method: str, more_tries: int) -> float:
+def _power(pattern: re.Pattern[Any], start: str, piece: str, reference: float, method: str) -> float:
     """Of the two longest texts that were tried, by the least time that each has taken."""
     times: dict[int, float] = {}
 
@@ -170,7 +169,7 @@ def _power(pattern: re.Pattern[Any], start: str, piece: str, reference: float, m
     last = next((length for length in LENGTHS if look(length) > LONG * reference), LENGTHS[-1])
     # Asked once: a shorter text that comes to lie below the limit at its second try may grow with the third power.
     longer = last == LENGTHS[-1] and times[last] < LONG * reference
-    for _ in range(more_tries):  # others may be using the machine
+    for _ in range(MORE_TRIES):  # others may be using the machine
         if _slope(times) <= LINEAR:
             break
         if longer:
