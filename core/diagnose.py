@@ -124,7 +124,7 @@ def diagnose_parsed(
     )
     verdict = with_onset(found, decide(found))  # scope and confidence, in code; what began with a slowdown or a hang
     verdict = with_finding_lines(found, verdict)  # beyond the paper: where a finding shows of which nobody complains
-    answer = present(as_read, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, metrics)
+    answer = present(as_read, *as_told(parsed, candidates, verdict), found, odd, dumps, metrics)
     answer = with_network(answer, seen)
     return with_next_step(answer, found, verdict, earlier)  # beyond the paper: what to do about it (ByteRobust)
 

@@ -133,7 +133,7 @@ def parse_job(
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)
     return Parsed(
         job=replace(job, manifest=places.manifest),
-        reading=reading,
+        reading=replace(reading, capped=(*reading.capped, *places.capped)) if places.capped else reading,
         table=table,
         telling=frozenset(telling),
         iterations=iterations,

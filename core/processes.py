@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from core.phrases import patterns_in, word_of
 
@@ -71,14 +71,20 @@ def _with_rank(process: NamedProcess, text: str) -> NamedProcess:
 
 def listed(tasks: str) -> Iterator[int]:
     """Numbers of ``3,5-7``; of far too many the first ones."""
-    return islice(_listed(tasks), MAX_REPORTS)
+    ranges = (numbers for numbers in _ranges(tasks) if len(numbers) <= MAX_REPORTS)
+    return islice(chain.from_iterable(ranges), MAX_REPORTS)
 
 
-def _listed(tasks: str) -> Iterator[int]:
+def are_all_listed(tasks: str) -> bool:
+    """Whether ``listed`` gives all numbers of such a list."""
+    return sum(map(len, _ranges(tasks))) <= MAX_REPORTS
+
+
+def _ranges(tasks: str) -> Iterator[range]:
     for part in tasks.split(","):
         first, _, last = part.partition("-")
-        if first.isdecimal() and (last or first).isdecimal() and int(last or first) - int(first) < MAX_REPORTS:
-            yield from range(int(first), int(last or first) + 1)
+        if first.isdecimal() and (last or first).isdecimal():
+            yield range(int(first[:MAX_DIGITS]), int((last or first)[:MAX_DIGITS]) + 1)
 
 
 def within_bounds(reports: Iterable[tuple[int, NamedProcess]]) -> Iterator[tuple[int, NamedProcess]]:

@@ -89,7 +89,7 @@ def answer(parsed: Parsed, *, without: str | None = None, channels: Collection[s
         found.metrics.alarm,
     )
     verdict = decide(findings)
-    answer = present(told, *as_told(parsed, candidates, verdict), stage, odd, dumps, ending, found.metrics)
+    answer = present(told, *as_told(parsed, candidates, verdict), findings, odd, dumps, found.metrics)
     return with_next_step(answer, findings, verdict)
 
 
@@ -109,7 +109,7 @@ def _find(parsed: Parsed, without: str | None = None) -> Found:
     return Found(candidates, exits, ending, dumps, signs, metrics)
 
 
-def _no_opinion() -> None:
+def _no_opinion(_: Collection[str]) -> None:
     """The paper's comparison points to nobody."""
 
 

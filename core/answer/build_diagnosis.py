@@ -4,20 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from core.answer.evidence import event_evidence, iteration_evidence, node_evidence
-from core.answer.findings import Verdict
+from core.answer.findings import Findings, Verdict
 from core.answer.pictures import pictures
 from core.baseline import Profile
 from core.dumps.dump_signs import DumpEvidence
 from core.judge.candidates import Candidate
-from core.judge.ending import Ending
 from core.judge.ranking import telling_roots
 from core.judge.temporal import Odd
 from core.logs.fold import JOB_TEXTS, is_folded
 from core.metrics.evidence import MetricFindings
-from core.model import Coverage, Diagnosis, Role, Scope, Skipped, Stage
+from core.model import Coverage, Diagnosis, Role, Scope, Skipped
 from core.parsed import Parsed
+from core.processes import MAX_NAMED, MAX_REPORTS
 
 MAX_TOLD = 6  # a reader looks at few
+TOO_MANY_REPORTS = (
+    f"Reports of how processes ended are more than {MAX_REPORTS:,}, or name more than {MAX_NAMED:,} tasks together or"
+    f" {MAX_REPORTS:,} in one line: the first ones were read."
+)
 
 
 def as_told(parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict) -> tuple[tuple[Candidate, ...], Verdict]:
@@ -37,13 +41,13 @@ def present(
     parsed: Parsed,
     candidates: Sequence[Candidate],
     verdict: Verdict,
-    stage: Stage,
+    found: Findings,
     odd: Sequence[Odd],
     dumps: DumpEvidence,
-    ending: Ending,
     metrics: MetricFindings,
 ) -> Diagnosis:
     """Put verdict and evidence together, each piece with its sentence, numbers and lines."""
+    ending = found.ending
     telling = shown(candidates, verdict)
     events = tuple(event_evidence(f"E{n}", parsed, candidate) for n, candidate in enumerate(telling, start=1))
     ids = {candidate.event: event.id for candidate, event in zip(telling, events, strict=True)}
@@ -59,10 +63,11 @@ def present(
         checks=verdict.checks,
         events=events,
         nodes=nodes,
-        stage=stage,
+        stage=found.stage,
         iterations=iteration_evidence(parsed, telling, ids, odd, ending, verdict.suspects) if ended else (),
         skipped=(
             *skipped(parsed),
+            *(Skipped("reading", TOO_MANY_REPORTS) for _ in range(found.exits.are_capped)),
             *(Skipped("dumps", problem) for problem in dumps.problems),
             *(Skipped("metrics", problem) for problem in metrics.problems),
         ),

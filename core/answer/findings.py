@@ -60,11 +60,11 @@ class Verdict:
 class Findings:
     """All that a verdict is made of.
 
-    candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to.
-    dumped: processes whose stacks somebody collected; crossed: they all wait, in different calls. alarm: what metrics
-    tell of the whole job; slower: that its pace fell for good by them. broken: what training prints and that is no
-    number any more. leak: memory that grows. mismatch: ranks that wait in different collectives. alone: who worked on
-    while all others waited for it.
+    candidates, suspicions: the most telling first. outlier: asks the paper's comparison which node it points to,
+    where that is none of the given ones. dumped: processes whose stacks somebody collected; crossed: they all wait, in
+    different calls. alarm: what metrics tell of the whole job; slower: that its pace fell for good by them. broken:
+    what training prints and that is no number any more. leak: memory that grows. mismatch: ranks that wait in
+    different collectives. alone: who worked on while all others waited for it.
     """
 
     parsed: Parsed
@@ -73,7 +73,7 @@ class Findings:
     stage: Stage
     ending: Ending
     exits: Exits
-    outlier: Callable[[], str | None] = lambda: None
+    outlier: Callable[[Collection[str]], str | None] = lambda _: None
     dumped: int = 0
     crossed: bool = False
     alarm: MetricFinding | None = None
@@ -230,7 +230,7 @@ def onset_of(ending: Ending) -> int:
 
 def compared(findings: Findings, support: Support, ours: Collection[str]) -> Support:
     """The support of an answer that names these nodes, after the paper's comparison was asked for its opinion."""
-    outlier = findings.outlier()
+    outlier = findings.outlier(ours)
     return replace(support, outlier=outlier) if outlier not in ours else support
 
 

@@ -7,7 +7,7 @@ from core.events.messages import keys_of, unlabelled
 from core.events.row_text import read_rows
 from core.judge.rank_rows import ranks_of_nodes
 from core.parsed import Parsed
-from core.processes import MAX_REPORTS, SHELL_SIGNAL, NamedProcess, listed, process_of, within_bounds
+from core.processes import MAX_REPORTS, SHELL_SIGNAL, NamedProcess, are_all_listed, listed, process_of, within_bounds
 
 ALONE = -1  # stands for the local rank of a node that has one rank
 REPORT = 3  # rows from the line of a report that names the rank to that which tells how it ended (torchrun, mpirun)
@@ -32,12 +32,13 @@ class Exits:
     """The first report of each rank, and what job.json says of its nodes (None: a node never told how it ended).
 
     failed: rows of all reports of processes that ended with an error, of whatever rank, in order; with the signal, if
-    one ended them.
+    one ended them. are_capped: there were more reports, or tasks in them, than are read.
     """
 
     of_rank: Mapping[int, Exit]
     of_node: Mapping[str, Exit | None]
     failed: Mapping[int, int | None] = field(default_factory=dict)
+    are_capped: bool = False
 
 
 def find_exits(parsed: Parsed) -> Exits:
@@ -45,27 +46,32 @@ def find_exits(parsed: Parsed) -> Exits:
     codes = parsed.job.manifest.exit_codes
     of_node = {node: None if code is None else _by_code(code) for node, code in sorted(codes.items())}
     own = parsed.job.manifest.rank_exit_codes
-    reports = _reports(parsed)
+    reports, are_capped = _reports(parsed)
     of_rank = {rank: _by_code(code) for rank, code in own.items() if code is not None} | _by_rank(parsed, reports)
     failed = {row: process.signal for row, process in sorted(reports.items()) if process.code or process.signal}
-    return Exits(dict(sorted(of_rank.items())), of_node, failed)
+    return Exits(dict(sorted(of_rank.items())), of_node, failed, are_capped)
 
 
-def _reports(parsed: Parsed) -> dict[int, NamedProcess]:
-    """The processes that ended, by the row that reports it."""
+def _reports(parsed: Parsed) -> tuple[dict[int, NamedProcess], bool]:
+    """The processes that ended, by the row that reports it, and whether there were more than are read."""
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if _may_report(template.sample)]
     if not events:
-        return {}
-    rows = table.all_rows_of(events)[:MAX_REPORTS]
+        return {}, False
+    every = table.all_rows_of(events)
+    rows = every[:MAX_REPORTS]
     heads = [row for row in rows.tolist() if table.templates[table.event[row]].block]
     keys = {head: own[0] for head, own in keys_of(table, heads).items()}  # an exception tells it in its own words
     texts = read_rows(parsed.files, table, sorted({keys.get(row, row) for row in rows.tolist()}))
     processes = {row: process_of(unlabelled(table, row, texts.get(keys.get(row, row), ""))) for row in rows.tolist()}
-    named = ((row, process) for row, process in processes.items() if process is not None)
-    whole = dict(within_bounds(_whole(named)))
+    ended = dict(_whole((row, process) for row, process in processes.items() if process is not None))
+    read = dict(within_bounds(ended.items()))
+    are_capped = len(every) > len(rows) or len(ended) > len(read)
+    are_capped |= not all(are_all_listed(process.task) for process in read.values() if process.task)
     known = parsed.launched.known
-    return {row: replace(process, rank=known(int(table.file[row]), process)) for row, process in whole.items()}
+    return {
+        row: replace(process, rank=known(int(table.file[row]), process)) for row, process in read.items()
+    }, are_capped
 
 
 def _whole(processes: Iterable[tuple[int, NamedProcess]]) -> Iterator[tuple[int, NamedProcess]]:

@@ -5,21 +5,33 @@ say. That makes it independent of everything else here. It must always accuse so
 node stands clearly apart.
 """
 
+from collections import Counter
+from collections.abc import Collection
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.l4.method import SUSPICIOUS, comparable, count_vectors, cross_job, forest
+from core.l4.method import SUSPICIOUS, Vectors, comparable, count_vectors, cross_job, forest
 from core.parsed import Parsed
 
 LEAD = 0.08  # of anomaly between the first and the second node; identical nodes differ by none (docs/LOG.md)
 
 
-def find_outlier(parsed: Parsed) -> str | None:
-    """The node that differs clearly from all others by what it says how often; None where nobody stands out."""
+def find_outlier(parsed: Parsed, ours: Collection[str] = ()) -> str | None:
+    """The node that differs clearly from all others by what it says how often; None where nobody or one of ours does.
+
+    Nodes that say the same are as anomalous, so only who is like nobody can stand apart. Where none of these would be
+    told, no forest is grown: that and scikit-learn take seconds, a third of a small diagnosis.
+
+    Args:
+        ours: nodes that the answer names, of which no opinion is needed.
+    """
     vectors = count_vectors(parsed.table, cross_job(parsed))
-    if not comparable(vectors) or not np.ptp(vectors.counts, axis=0).any():
+    if not comparable(vectors):
+        return None
+    untold = {*ours, *(() if parsed.profiles else _leaders(parsed))}
+    if untold.issuperset(_like_nobody(vectors)):
         return None
     anomaly = _anomaly(parsed, vectors.counts)
     first = int(anomaly.argmax())
@@ -27,7 +39,14 @@ def find_outlier(parsed: Parsed) -> str | None:
     if anomaly[first] - second < LEAD:
         return None
     node = vectors.nodes[first]
-    return None if not parsed.profiles and node in _leaders(parsed) else node
+    return None if node in untold else node
+
+
+def _like_nobody(vectors: Vectors) -> list[str]:
+    """Nodes that say something as often as no other node does."""
+    rows = [blake2b(row.tobytes(), digest_size=20).digest() for row in vectors.counts]
+    times = Counter(rows)
+    return [node for node, row in zip(vectors.nodes, rows, strict=True) if times[row] == 1]
 
 
 def _anomaly(parsed: Parsed, counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.logs.bare_clocks import Days
+from core.logs.blocks.python_traceback import MOST_OPEN
 from core.logs.columns import Chunk
 from core.logs.fold import UNSHARED, Limits, fold_file, is_folded
 from core.logs.label import read_label
 from core.logs.lines import LABEL_MARK, NO_TIME
-from core.logs.messages import Messages, find_messages
+from core.logs.messages import Grouping, Messages, find_messages
 from core.logs.narrow import Narrow, Put, narrow
 from core.logs.scan import FileScan
 
@@ -133,7 +134,7 @@ def join(scans: Sequence[FileScan], put: Put, most: Limits = UNSHARED, start: in
         texts=found.texts,
         parts=tuple(parts),
         tally=counts.tally(),
-        capped=tuple(_capped(read, file, most, found.skipped, is_folded=is_less)),
+        capped=tuple(_capped(read, file, most, found, is_folded=is_less)),
     )
 
 
@@ -142,7 +143,7 @@ def _as_text(body: bytes) -> str:
 
 
 def _capped(
-    scans: Sequence[FileScan], file: "_Numbers", most: Limits, skipped: int, *, is_folded: bool
+    scans: Sequence[FileScan], file: "_Numbers", most: Limits, found: Grouping, *, is_folded: bool
 ) -> Iterator[str]:
     name = scans[0].name
     yield from (f"{name} holds {scan.capped}" for scan in scans if scan.capped)
@@ -151,10 +152,15 @@ def _capped(
             f"{name} holds more than {min(most.chunk, most.file):,} different messages:"
             " those that are alike were taken for one."
         )
-    if skipped:
+    if found.skipped:
         yield (
             f"{name} has too many lines that may begin a traceback or a dump:"
-            f" {skipped:,} of them were read as lines of their own."
+            f" {found.skipped:,} of them were read as lines of their own."
+        )
+    if found.unended:
+        yield (
+            f"{name} has more than {MOST_OPEN:,} tracebacks that began before one of them ended:"
+            " which exception ended which of them was not looked for."
         )
     if file.voices > most.voices:
         yield (

@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.logs.blocks import BLOCK_MARK, find_blocks, may_open
+from core.logs.blocks import BLOCK_MARK, are_too_many_open, find_blocks, may_open
 from core.logs.refine import refine
 from core.logs.voice_lines import VoiceLines
 
@@ -48,6 +48,7 @@ class Grouping:
 
     of_body: the message of each body. rows: those of blocks, sorted, and message, head and key of each of them.
     skipped: rows that may open a block at which none was looked for, there being too many.
+    unended: whether more tracebacks were open at once than are read, before any of them came to its exception.
     """
 
     texts: tuple[str, ...]
@@ -57,6 +58,7 @@ class Grouping:
     head: NDArray[np.bool_]
     key: NDArray[np.bool_]
     skipped: int = 0
+    unended: bool = False
 
     def messages(self, body: NDArray[np.uint32], first: int = 0) -> Messages:
         """The messages of some rows in a row, from the row ``first`` on."""
@@ -98,7 +100,7 @@ def find_messages(
     blocks: list[_Block] = []
     openers, who = _openers(sizes, read, opens)
     most = MAX_OPENERS if openers_at_most is None else openers_at_most
-    skipped = max(0, len(openers) - most)
+    skipped, unended = max(0, len(openers) - most), False
     for voice, starts in _voices(sizes, read, _bounded(openers, most), _bounded(who, most)):
         lines = VoiceLines(voice, lambda rows: [raw[at] for at in bodies_of(rows).tolist()])
         ahead = iter(starts.tolist())
@@ -106,8 +108,9 @@ def find_messages(
             number = None if found.text is None else texts.setdefault(found.text, len(texts))
             keys = [int(voice.rows(key, key + 1)[0]) for key in found.keys]
             blocks.append(_Block(voice.rows(found.start, found.end), number, np.array(keys, np.intp)))
+            unended |= are_too_many_open(found, starts)
         skipped += sum(1 for _ in ahead)
-    return replace(_grouping(tuple(texts), of_body, blocks, bodies_of), skipped=skipped)
+    return replace(_grouping(tuple(texts), of_body, blocks, bodies_of), skipped=skipped, unended=unended)
 
 
 def is_block(text: str) -> bool:

@@ -21,7 +21,13 @@ from core.parsing.identities import find_names
 from core.parsing.launched import NOBODY_LAUNCHED, Launched, find_launched
 from core.parsing.rolls import find_roll, with_numbered_files
 from core.parsing.second_names import with_one_name
+from core.processes import MAX_NAMED, MAX_REPORTS
 from core.shares import few_of
+
+TOO_MANY_RANKS = (
+    f"Lines that tell the machine of each rank name more than {MAX_REPORTS:,} ranks at once, or {MAX_NAMED:,} together:"
+    " the first ones were read."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,13 +35,14 @@ class Places:
     """An event table whose rows stand on nodes.
 
     manifest: with the nodes that only reports tell. unit: "node", or "rank" or "actor" where these stand for nodes.
-    launched: what launchers report of ranks, where nobody names nodes.
+    launched: what launchers report of ranks, where nobody names nodes. capped: sentences on lists that are too long.
     """
 
     table: EventTable
     manifest: Manifest
     unit: str
     launched: Launched
+    capped: tuple[str, ...] = ()
 
 
 def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Places:
@@ -48,7 +55,8 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
         homeless = homeless and not homes
     unplaced = homeless or not (table.ranks or manifest.node_ranks)
     hosts = (mapped_homes(table, files) or communicator_homes(table, files)) if unplaced else {}
-    if not hosts and unplaced and (roll := find_roll(table, files, manifest)) is not None:
+    roll, is_capped = find_roll(table, files, manifest) if unplaced and not hosts else (None, False)
+    if roll is not None:
         is_of_ranks = roll.counts(table.ranks) and not any(origin.local_rank for origin in table.origins)
         table, hosts = with_numbered_files(table, roll), dict(roll.homes) if is_of_ranks else {}
         table = with_homes(table, roll.speakers) if names_only_tasks(table) else table
@@ -77,7 +85,13 @@ def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manif
     if not (nameless or manifest.node_ranks) and (whole := _with_silent_ranks_of_nodes(table, manifest)):
         manifest = replace(manifest, node_ranks=whole)
     is_of_actors = table.nodes and all(map(is_actor, table.nodes))
-    return Places(table, manifest, "rank" if nameless else "actor" if is_of_actors else "node", launched)
+    return Places(
+        table,
+        manifest,
+        "rank" if nameless else "actor" if is_of_actors else "node",
+        launched,
+        (TOO_MANY_RANKS,) * is_capped,
+    )
 
 
 def _with_second_names(manifest: Manifest, node_of: Mapping[str, str]) -> Manifest:

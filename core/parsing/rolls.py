@@ -71,10 +71,13 @@ class Roll:
         return replace(self, word="rank", homes=homes)
 
 
-def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Roll | None:
-    """The roll of most numbers; None where no lines are one. Machines are those that job.json names, or that spoke."""
+def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> tuple[Roll | None, bool]:
+    """The roll of most numbers; None where no lines are one. Machines are those that job.json names, or that spoke.
+
+    And whether lines that may be one name more ranks than are read.
+    """
     known = frozenset(manifest.nodes or (() if names_only_tasks(table) else table.nodes))
-    found, left = list[Roll](), MAX_ROWS
+    found, left, is_capped = list[Roll](), MAX_ROWS, False
     for events in _shapes(table, known):
         rows = table.all_rows_of(events)
         rows = rows[table.head[rows]]
@@ -84,15 +87,17 @@ def find_roll(table: EventTable, files: Mapping[str, LogFile], manifest: Manifes
             left -= len(rows)
             texts = read_rows(files, table, rows)
             speakers = [table.nodes[node] if node >= 0 else "" for node in table.node[rows].tolist()]
-            found += _rolls(
-                [texts.get(row, "") for row in rows.tolist()], speakers, known, are_listed=bool(manifest.nodes)
-            )
+            said = [texts.get(row, "") for row in rows.tolist()]
+            of_word = _numbers_of_words(said)
+            is_capped |= any(_are_too_many(word, numbers) for word, numbers in of_word.items())
+            found += _rolls(said, of_word, speakers, known, are_listed=bool(manifest.nodes))
     ranks = manifest.world_size or max(table.ranks, default=-1) + 1
-    return max(
+    roll = max(
         (roll.of_ranks(ranks) for roll in found),
         key=lambda roll: (roll.counts(table.ranks), sum(map(len, roll.homes.values())), roll.word),
         default=None,
     )
+    return roll, is_capped
 
 
 def _may_be_one(texts: Mapping[int, str]) -> bool:
@@ -124,15 +129,20 @@ def _hosts(text: str) -> list[str]:
 
 
 def _rolls(
-    texts: Sequence[str], speakers: Sequence[str], known: Collection[str], *, are_listed: bool
+    texts: Sequence[str],
+    of_word: Mapping[str, Sequence[Sequence[int]]],
+    speakers: Sequence[str],
+    known: Collection[str],
+    *,
+    are_listed: bool,
 ) -> Iterator[Roll]:
     """The roll that these lines are, by each word that is numbered in all of them.
 
     Args:
+        of_word: the numbers behind each word, line by line.
         speakers: the machine that said each, empty where nobody knows it; what no line names may be that.
         known: names of machines. are_listed: by job.json, and there are no others.
     """
-    of_word = _numbers_of_words(texts)
     named = [[word for word in _WORD.findall(text) if word in known] for text in texts]
     hosts_of_line = named if are_listed or all(named) else [_hosts(text) for text in texts]
     columns = list(zip(*hosts_of_line, strict=False))
@@ -168,6 +178,12 @@ def _numbers_of_words(texts: Iterable[str]) -> dict[str, list[tuple[int, ...]]]:
                 of_word[word].append(_numbers(listed))
                 left[word] -= len(of_word[word][-1])
     return of_word
+
+
+def _are_too_many(word: str, of_line: Sequence[Sequence[int]]) -> bool:
+    """Whether lists of ranks or machines, text by text, were read to a bound; other words have numbers of any kind."""
+    longest = max(map(len, of_line), default=0)
+    return (_is_rank(word) or word in _OF_MACHINES) and (longest == MAX_REPORTS or sum(map(len, of_line)) >= MAX_NAMED)
 
 
 def _is_rank(word: str) -> bool:

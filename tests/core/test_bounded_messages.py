@@ -386,11 +386,25 @@ def test_of_too_many_tracebacks_the_first_and_the_last_are_read(monkeypatch: pyt
 
 def test_tracebacks_without_an_exception_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where exceptions were folded, the first head was read over all rows of the log, with a dozen looks at each."""
-    monkeypatch.setattr(python_traceback, "_MOST_OPEN", 8)
+    monkeypatch.setattr(python_traceback, "MOST_OPEN", 8)
 
     found = _grouped([*TRACE[:2], b"<ANY> <ANY>"], [0, 1, 2] * 80, [0] * 240)
 
     assert int(found.head.sum()) == 9
+    assert found.unended
+    assert not _grouped([*TRACE[:2], b"<ANY> <ANY>"], [0, 1, 2] * 8, [0] * 24).unended
+
+
+def test_an_answer_tells_of_tracebacks_of_which_none_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which exception ended which traceback is not known there; of as many that end nothing is told."""
+    monkeypatch.setattr(python_traceback, "MOST_OPEN", 8)
+    head = 'Traceback (most recent call last):\n  File "a.py", line 3, in f\n'
+
+    (told,) = parse_job(job({"all.log": head * 10}), (), cache=None, workers=1, progress=None).reading.capped
+    ended = parse_job(job({"all.log": f"{head}ValueError: x\n" * 10}), (), cache=None, workers=1, progress=None)
+
+    assert "tracebacks that began before one of them ended" in told
+    assert ended.reading.capped == ()
 
 
 def test_tracebacks_that_were_not_looked_for_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from core.answer.build_diagnosis import TOO_MANY_REPORTS
+from core.diagnose import diagnose
 from core.job import Job
 from core.nodes.rank_series import CLEAR
 from core.nodes.told_subjects import MIN_SIDE
+from core.parsing.places import TOO_MANY_RANKS
 from core.parsing.rolls import _numbers_of_words, find_roll
 from core.processes import MAX_NAMED, MAX_REPORTS, NamedProcess, listed, within_bounds
 from tests.support.jobs import at, job, lines, parse, signs_of
@@ -95,7 +98,7 @@ def test_who_speaks_may_tell_the_machine() -> None:
         for rank in range(4)
     ]
     parsed = parse(with_roll(said))
-    roll = find_roll(parsed.table, parsed.files, parsed.job.manifest)
+    roll, _ = find_roll(parsed.table, parsed.files, parsed.job.manifest)
 
     assert roll is not None
     assert roll.homes == {"10.0.4.10": (0, 1), "10.0.4.11": (2, 3)}
@@ -164,3 +167,31 @@ def test_reports_of_tasks_are_bounded() -> None:
     assert len(list(listed(of_all.task or ""))) == MAX_REPORTS
     assert len(list(within_bounds((row, of_all) for row in range(100)))) == MAX_NAMED // MAX_REPORTS
     assert list(within_bounds(of_eight)) == of_eight
+
+
+def reading_gaps(files: dict[str, str]) -> list[str]:
+    return [skip.reason for skip in diagnose(job(files), ()).skipped if skip.step == "reading"]
+
+
+def test_an_answer_tells_that_reports_name_too_many_tasks() -> None:
+    """Who reads of one killed task has to know that others were not read: too many in a line, or in all of them."""
+    steps = [f"2026-11-22 04:00:{n:02} step {n}" for n in range(9)]
+    in_a_line = ["srun: error: node-1: tasks 0-16383: Killed"]
+    together = [f"srun: error: node-{n}: tasks {n},0-8000: Killed" for n in range(9)]
+    of_a_job = [f"srun: error: node-{n}: tasks {8 * n}-{8 * n + 7}: Killed" for n in range(64)]
+
+    assert reading_gaps({"a.log": lines(*steps, *in_a_line)}) == [TOO_MANY_REPORTS]
+    assert reading_gaps({"a.log": lines(*steps, *together)})[-1] == TOO_MANY_REPORTS
+    assert reading_gaps({"a.log": lines(*steps, *of_a_job)}) == []
+
+
+def test_an_answer_tells_that_lists_of_ranks_were_not_read_to_their_end() -> None:
+    """Whose machine is not known because its list was too long; lists of bytes are none."""
+    steps = [f"2026-11-22 04:00:{n:02} step {n}" for n in range(9)]
+
+    def of(word: str, numbers: str) -> dict[str, str]:
+        return {"a.log": lines(*(f"host node{n}: {word} {n},{numbers} up" for n in range(4)), *steps)}
+
+    assert reading_gaps(of("ranks", "0-9999")) == [TOO_MANY_RANKS]
+    assert reading_gaps(of("bytes", "0-9999")) == []
+    assert reading_gaps(of("ranks", "100-199")) == []

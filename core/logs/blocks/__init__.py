@@ -15,11 +15,14 @@ but the block. One file a printer:
 import re
 from collections.abc import Iterable, Iterator
 
-from core.logs.blocks import chains, dumps, go, java, native, reports, rust, tracebacks
+import numpy as np
+from numpy.typing import NDArray
+
+from core.logs.blocks import chains, dumps, go, java, native, python_traceback, reports, rust, tracebacks
 from core.logs.blocks.found_block import BLOCK_MARK, FoundBlock, Reader
 from core.logs.voice_lines import VoiceLines
 
-__all__ = ["BLOCK_MARK", "Found", "find_blocks", "may_open"]
+__all__ = ["BLOCK_MARK", "Found", "are_too_many_open", "find_blocks", "may_open"]
 
 # Who reads a block, by what opens one; and letters that are in every such text, because to look for them costs a tenth.
 _CALLS = "(most recent call"
@@ -53,6 +56,16 @@ def may_open(text: str) -> bool:
         if letters in text and openers.search(text):
             return True
     return False
+
+
+def are_too_many_open(found: FoundBlock, starts: NDArray[np.intp]) -> bool:
+    """Whether a block is of tracebacks of which so many began, and none ended, that no more of them were read.
+
+    Args:
+        starts: rows of the voice that may open a block, in order.
+    """
+    is_open = found.text == BLOCK_MARK + tracebacks.CUT_OFF
+    return is_open and bool(np.ptp(np.searchsorted(starts, (found.start, found.end))) > python_traceback.MOST_OPEN)
 
 
 def find_blocks(lines: VoiceLines, starts: Iterable[int]) -> Iterator[FoundBlock]:

@@ -15,7 +15,7 @@ _NEAR = 3  # rows to the next frame, where another program's line stands within 
 _MOST = 8  # tracebacks at once: the ranks of a node
 # That are open and come to no exception: the ranks of a large job that write to one file. Where there are more, as of
 # exceptions that were folded (core/logs/fold.py), one traceback would be read to the end of the log.
-_MOST_OPEN = 1024
+MOST_OPEN = 1024
 _HEAD = "Traceback (most recent call last)"
 
 
@@ -30,7 +30,7 @@ def read_plain(read: Read, start: int) -> TracebackPart:
     """The traceback below a head; where ranks without prefix interleave, as many as were opened."""
     opened, at, exceptions = 1, start + 1, list[ExceptionText]()
     end, is_spaced = at, read(at) == ""
-    while 0 < opened <= _MOST_OPEN and (text := read(at)) is not None:
+    while 0 < opened <= MOST_OPEN and (text := read(at)) is not None:
         if is_blank(text):
             kind = (
                 _Row.INNER if not exceptions and (is_spaced or opened > 1 or _goes_on_below(read, at)) else _Row.OTHER
