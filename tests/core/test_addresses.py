@@ -1,5 +1,7 @@
 """Addresses that ranks ask for: the one that nobody has, and the one that the others do not ask for."""
 
+from collections.abc import Mapping, Sequence
+
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
@@ -76,7 +78,7 @@ def test_one_address_for_all_names_nobody() -> None:
     assert diagnose(meeting(None), []).nodes == ()
 
 
-def transfers(named: dict[str, tuple[str, ...]]) -> Job:
+def transfers(named: Mapping[str, Sequence[str]]) -> Job:
     """Nodes whose transfers to these addresses were retried in vain (NCCL, src/transport/net_ib.cc, 2.21)."""
     form = (
         "{node}:77:78 [0] transport/net_ib.cc:1880 NCCL WARN NET/IB : Got completion from peer {peer}<39765>"
