@@ -6,7 +6,7 @@ falls to a fifth of its clock, alone among all cards, is where to look in a job 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -196,26 +196,35 @@ def _left(series: Series) -> Iterator[_Changed]:
 
     Few values are enough: so many cards that keep together tell what is usual.
     """
-    nodes = sorted({node for node, _, _ in series})
-    for name in sorted({name for _, _, name in series}):
-        for node in nodes:
-            others = [
-                value for (other, _, of), own in series.items() if of == name and other != node for _, value in own
-            ]
-            if len(others) < MIN_DEVICES * MIN_VALUES:
-                continue
-            low, high = (float(np.quantile(others, share)) for share in (1 - CLEAR_MOST, CLEAR_MOST))
-            if not 0 < low <= high <= STEADY * low:
-                continue
-            for (other, device, of), own in sorted(series.items()):
-                if (other, of) == (node, name) and (found := _leaves(own, low / CLEAR_RATIO, high * CLEAR_RATIO)):
-                    at, before, after = found
-                    yield _Changed(node, device, name, before, after, own[at][0], at / len(own))
+    of_name: dict[str, dict[tuple[str, str], NDArray[np.float64]]] = defaultdict(dict)
+    for (node, device, name), of in sorted(series.items()):
+        of_name[name][node, device] = np.array([value for _, value in of])
+    for name, of_devices in of_name.items():
+        moved = [key for key, values in of_devices.items() if _has_moved(values)]
+        if len({node for node, _ in moved}) != 1:
+            continue  # nobody, or several: their load may have changed
+        node = moved[0][0]
+        others = [values for (other, _), values in of_devices.items() if other != node]
+        if len(others) < MIN_DEVICES or sum(map(len, others)) < MIN_DEVICES * MIN_VALUES:
+            continue
+        low, high = (float(np.quantile(np.concatenate(others), share)) for share in (1 - CLEAR_MOST, CLEAR_MOST))
+        for key in moved if 0 < low <= high <= STEADY * low else ():
+            if found := _leaves(of_devices[key], low / CLEAR_RATIO, high * CLEAR_RATIO):
+                at, before, after = found
+                rows = [row for row, _ in series[(*key, name)]]
+                yield _Changed(*key, name, before, after, rows[at], at / len(rows))
 
 
-def _leaves(series: Sequence[tuple[int, float]], low: float, high: float) -> tuple[int, float, float] | None:
+def _has_moved(values: NDArray[np.float64]) -> bool:
+    """Whether the last values are apart from the first ones by as much as levels that are clear."""
+    if len(values) < 2 * FEW_VALUES or values.min() < 0:
+        return False
+    first, last = (max(1.0, float(np.median(of))) for of in (values[:FEW_VALUES], values[-FEW_VALUES:]))
+    return max(first, last) >= CLEAR_RATIO * min(first, last)
+
+
+def _leaves(values: NDArray[np.float64], low: float, high: float) -> tuple[int, float, float] | None:
     """From which place on all values are outside of a range in which all before were, and the middle of either."""
-    values = np.array([value for _, value in series])
     inside = (low <= values) & (values <= high)
     at = int(inside.sum())
     if not inside[:at].all() or min(at, len(values) - at) < FEW_VALUES:
