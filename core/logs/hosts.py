@@ -47,6 +47,16 @@ class Hosts:
         return next((node for name in names if (node := self.node(name))), names[0] if names else None)
 
 
+def as_word(name: str) -> re.Pattern[bytes]:
+    """What finds a name in a text where it is no part of another one; a domain may stand behind it."""
+    return re.compile(rb"(?<![\w.-])" + re.escape(name.encode()) + rb"(?![\w-])")
+
+
+def names_machine(text: bytes, node: str) -> bool:
+    """Whether a text names this machine."""
+    return as_word(node).search(text) is not None
+
+
 _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9a-f:]*:[0-9a-f:]*")
 
 

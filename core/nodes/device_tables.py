@@ -49,6 +49,7 @@ _HOST_ROW = re.compile(r"^\s*(?P<host>[A-Za-z][\w.-]{1,62})\s+(?P<number>\d{1,3}
 _GAUGE_ROW = re.compile(r"^\s*(?P<gauge>DCGM_\w{1,64})\{gpu=\"(?P<number>\d{1,3})\"[^}]{0,512}\}")
 _ROWS = (_GAUGE_ROW, _DEVICE, _CSV_ROW, _GPUSTAT_ROW, _HOST_ROW)
 Series = Mapping[tuple[str, str, str], list[tuple[int, float]]]  # node, device and name: row and value, in order
+_UNITS = ("MHz", "W", "MiB", "%", "C")  # of nvidia-smi's columns
 _COLUMN = "column "  # before the place of a number that has no name beside it
 _NUMBER = re.compile(
     r"(?:(?P<name>[A-Za-z][\w()%/ ]{0,24}?)[ =:]{1,2})?(?<![\w.:/-])(?P<value>\d{1,9}(?:\.\d{1,6})?)(?![\w:/-])"
@@ -123,8 +124,8 @@ def _name(parsed: Parsed, found: _Changed) -> str:
     place = (
         len(split_row(text[: device.end()].rstrip(" ,"))) + int(found.name.removeprefix(_COLUMN)) - 1 if device else 0
     )
-    unit = re.search(rf"\b{found.after:.10g} ?(MHz|W|MiB|%|C)(?!\w)", text)
-    return names[place] if 0 < place < len(names) else f"{found.name} ({unit[1]})" if unit else found.name
+    unit = next((f" ({unit})" for unit in _UNITS if f" {found.after:.10g} {unit}," in f"{text},"), "")
+    return names[place] if 0 < place < len(names) else f"{found.name}{unit}"
 
 
 def _series(parsed: Parsed) -> Series:

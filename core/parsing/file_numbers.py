@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 
 from core.job import Manifest
+from core.logs.hosts import names_machine
 from core.logs.paths import strip
 from core.parsing.introductions import MIN_FILES
 
@@ -74,8 +75,3 @@ def numbered_as_listed(heads: Mapping[str, bytes], manifest: Manifest) -> dict[s
     named = {name: [node for node in nodes if names_machine(heads[name], node)] for name in heads}
     agrees = all(not others or nodes[tasks[name]] in others for name, others in named.items())
     return {name: nodes[task] for name, task in tasks.items()} if agrees else {}
-
-
-def names_machine(head: bytes, node: str) -> bool:
-    """Whether a text names this machine, and none whose name only begins or ends so."""
-    return re.search(rb"(?<![\w.-])" + re.escape(node.encode()) + rb"(?![\w-])", head) is not None

@@ -7,7 +7,7 @@ record.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from core.logs.hosts import MACHINE_NAME
@@ -15,6 +15,7 @@ from core.logs.lines import without_ansi
 from core.logs.paths import strip
 
 IDENTIFIER = re.compile(r"[0-9a-f]{8,64}(?:-[0-9a-f]{4,12}){0,4}")  # of a container, an allocation
+_WORD = re.compile(r"[\w-]++")
 _RECORD = 12  # lines below an identifier: what is told of it, before its history
 _NODE = re.compile(r"\b(?:node|host)", re.IGNORECASE)
 
@@ -43,13 +44,14 @@ def _by_identifier(names: Iterable[str]) -> dict[str, str]:
     return {identifier: own[0] for identifier, own in found.items() if len(own) == 1}
 
 
-def _records(lines: Sequence[str], identifiers: Iterable[str]) -> dict[str, Sequence[str]]:
+def _records(lines: Sequence[str], identifiers: Collection[str]) -> dict[str, Sequence[str]]:
     """The line that tells of an identifier first, and those below it, up to the next one's."""
     starts: dict[str, int] = {}
-    for identifier in identifiers:
-        own = re.compile(rf"(?<![\w-]){identifier}(?!\w)")
-        if (place := next((place for place, line in enumerate(lines) if own.search(line)), None)) is not None:
-            starts[identifier] = place
+    for place, line in enumerate(lines):
+        for word in _WORD.findall(line):
+            for identifier in identifiers:
+                if word == identifier or word.startswith(f"{identifier}-"):
+                    starts.setdefault(identifier, place)
     ends = sorted(starts.values())
     return {
         identifier: lines[start : min([*(end for end in ends if end > start), start + _RECORD])]

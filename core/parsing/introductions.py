@@ -16,7 +16,7 @@ from core.shares import few_of
 
 MIN_FILES = 4  # two machines with two ranks each: of fewer, any two names stand by chance beside two numbers
 _TRIED = 200  # lines of a file: who speaks is told before the first iterations
-_SLOT = re.compile(r"[\w.-]*\d(?:[\w.-]*\w)?")
+_WORD = re.compile(r"[\w.-]++")
 _HEX = re.compile(r"(?=.*\d)[0-9a-f]{6,64}")  # an identifier, whose letters are no name
 _MAX_DIGITS = 6  # of a rank
 
@@ -45,7 +45,7 @@ def find_introductions(heads: Mapping[str, bytes], manifest: Manifest) -> dict[s
 
 def slots_of(text: str) -> list[str]:
     """The words of a line that hold a digit, in order: what may be a number or the name of a machine."""
-    return _SLOT.findall(text)
+    return [word.rstrip(".-") for word in _WORD.findall(text) if any(map(str.isdigit, word))]
 
 
 def homes_of_ranks(slots: Mapping[int, Sequence[str]]) -> dict[int, str]:
@@ -63,7 +63,7 @@ def homes_of_ranks(slots: Mapping[int, Sequence[str]]) -> dict[int, str]:
 def _said_once(head: bytes) -> dict[str, Sequence[str]]:
     """The words of each line that is the only one of its shape, by that shape."""
     lines = without_ansi(head).decode("utf-8", "replace").split("\n")[:_TRIED]
-    shapes = [_SLOT.sub("*", line) for line in lines]
+    shapes = [_WORD.sub(lambda word: "*" if any(map(str.isdigit, word[0])) else word[0], line) for line in lines]
     counts = Counter(shapes)
     return {shape: slots_of(line) for shape, line in zip(shapes, lines, strict=True) if counts[shape] == 1}
 

@@ -15,12 +15,13 @@ from typing import TypeVar
 
 from core.errors import UnreadableLog
 from core.job import LogFile, Manifest
+from core.logs.hosts import as_word, names_machine
 from core.logs.lines import NO_TIME, first_time, mask, without_ansi
 from core.logs.paths import behind_numbers, strip, without_ending
 from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared_files import HEAD, has_clock
 from core.parsing.file_names import by_host_and_number, called_after
-from core.parsing.file_numbers import are_numbered_as, names_machine, numbered, numbered_as_listed, numbered_as_ranks
+from core.parsing.file_numbers import are_numbered_as, numbered, numbered_as_listed, numbered_as_ranks
 from core.parsing.identified_files import find_identified
 from core.parsing.introductions import find_introductions
 from core.parsing.own_words import find_own_words
@@ -199,7 +200,9 @@ def _are_named(group: Mapping[str, str], heads: Mapping[str, bytes], told: Mappi
     """Whether each file is called as a host is, and another log tells of a host of that name: ``dmesg/gpu-3``."""
     others = [*told.values(), *(head for name, head in heads.items() if name not in group)]
     return all(
-        _HOST_NUMBERED.fullmatch(word) and not _OF_A_RUN.match(word) and any(_own(word).search(head) for head in others)
+        _HOST_NUMBERED.fullmatch(word)
+        and not _OF_A_RUN.match(word)
+        and any(as_word(word).search(head) for head in others)
         for word in group.values()
     )
 
@@ -208,7 +211,7 @@ def _sign(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:
     """Whether nearly all lines of each file have the word of its own name in their head: ``13:09:54 gpu-a hub:``."""
     if any(_OF_A_RUN.match(word) for word in group.values()):
         return False
-    return all(_signs(_lines(heads[name]), _own(word)) for name, word in group.items())
+    return all(_signs(_lines(heads[name]), as_word(word)) for name, word in group.items())
 
 
 def _signs(lines: Sequence[bytes], own: re.Pattern[bytes]) -> bool:
@@ -228,15 +231,11 @@ def _that_name_themselves(group: Mapping[str, str], heads: Mapping[str, bytes]) 
     saying: dict[bytes, dict[str, str]] = defaultdict(dict)
     for name, word in group.items():
         for line in _lines(heads[name]):
-            if _own(word).search(line):
-                saying[mask(_own(word).sub(b"\0", line))[:60]][name] = word
+            if as_word(word).search(line):
+                saying[mask(as_word(word).sub(b"\0", line))[:60]][name] = word
     most = max(saying.values(), key=len, default={})
     starter = len(group) > MIN_RANKS
     return most if len(most) >= len(group) - starter else {}
-
-
-def _own(word: str) -> re.Pattern[bytes]:
-    return re.compile(rb"(?<![\w.-])" + re.escape(word.encode()) + rb"(?![\w-])")
 
 
 def _have_own_ranks(group: Mapping[str, str], heads: Mapping[str, bytes]) -> bool:
@@ -256,9 +255,8 @@ def _are_of_several_ranks(group: Mapping[str, str], several: Mapping[str, Collec
     """
     files = Counter(rank for name in group for rank in several.get(name, ()))
     own = [sum(files[rank] == 1 for rank in several.get(name, ())) for name in group]
-    return sum(count < MIN_OWN for count in own) <= (len(own) > MIN_OWN) and all(
-        map(_HOST_NUMBERED.search, group.values())
-    )
+    hosts = (any(map(str.isdigit, word)) and any(map(str.isalpha, word)) for word in group.values())
+    return sum(count < MIN_OWN for count in own) <= (len(own) > MIN_OWN) and all(hosts)
 
 
 def _of_one_stem(known: Mapping[str, _Speaker], others: Iterable[str]) -> dict[str, _Speaker]:
