@@ -48,50 +48,92 @@ class Places:
 def find_places(table: EventTable, files: Mapping[str, LogFile], manifest: Manifest) -> Places:
     """The table with the node of each rank where lines tell it, else with ranks as nodes if there are several."""
     are_listed = bool(manifest.nodes)
-    homeless = len(table.ranks) > 1 and not (table.ranks_have_nodes or manifest.node_ranks)
-    if homeless or names_only_tasks(table):
-        homes = find_homes(table, files) or (told_homes(table, files) if homeless else {})
-        table, manifest = _with_silent_tasks(with_homes(table, homes), homes, manifest) if homes else (table, manifest)
-        homeless = homeless and not homes
-    unplaced = homeless or not (table.ranks or manifest.node_ranks)
-    hosts = (mapped_homes(table, files) or communicator_homes(table, files)) if unplaced else {}
-    roll, is_capped = find_roll(table, files, manifest) if unplaced and not hosts else (None, False)
-    if roll is not None:
-        is_of_ranks = roll.counts(table.ranks) and not any(origin.local_rank for origin in table.origins)
-        table, hosts = with_numbered_files(table, roll), dict(roll.homes) if is_of_ranks else {}
-        table = with_homes(table, roll.speakers) if names_only_tasks(table) else table
+    placed = _where_ranks_ran(_Placed(table, manifest), files)
+    placed, is_capped = _where_lists_tell(placed, files)
+    placed, launched = _where_launched(placed, files)
+    table, manifest = _by_one_name(placed, files, are_listed=are_listed)
+    table = _with_ranks_of_nodes(table, manifest)
+    if not (placed.by_rank or manifest.node_ranks) and (whole := _with_silent_ranks_of_nodes(table, manifest)):
+        manifest = replace(manifest, node_ranks=whole)
+    are_actors = table.nodes and all(map(is_actor, table.nodes))
+    unit = "rank" if placed.by_rank else "actor" if are_actors else "node"
+    return Places(table, manifest, unit, launched, (TOO_MANY_RANKS,) * is_capped)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placed:
+    """What is known so far. by_rank: nobody names a node, so that ranks stand for nodes."""
+
+    table: EventTable
+    manifest: Manifest
+    by_rank: bool = False
+
+    @property
+    def homeless(self) -> bool:
+        """Whether there are several ranks of which nobody knows the node."""
+        table = self.table
+        return len(table.ranks) > 1 and not (table.ranks_have_nodes or self.manifest.node_ranks)
+
+
+def _where_ranks_ran(placed: _Placed, files: Mapping[str, LogFile]) -> _Placed:
+    """The node of each rank or task, from what reports say of how it ended, or from what each says of itself."""
+    table = placed.table
+    if not (placed.homeless or names_only_tasks(table)):
+        return placed
+    homes = find_homes(table, files) or (told_homes(table, files) if placed.homeless else {})
+    return _Placed(*_with_silent_tasks(with_homes(table, homes), homes, placed.manifest)) if homes else placed
+
+
+def _where_lists_tell(placed: _Placed, files: Mapping[str, LogFile]) -> tuple[_Placed, bool]:
+    """The node of each rank from a map, a communicator or a roll of all; and whether that was too long to be read."""
+    table, manifest = placed.table, placed.manifest
+    if not placed.homeless and (table.ranks or manifest.node_ranks):
+        return placed, False
+    hosts, is_capped = mapped_homes(table, files) or communicator_homes(table, files), False
+    if not hosts:
+        roll, is_capped = find_roll(table, files, manifest)
+        if roll is not None:
+            is_of_ranks = roll.counts(table.ranks) and not any(origin.local_rank for origin in table.origins)
+            table, hosts = with_numbered_files(table, roll), dict(roll.homes) if is_of_ranks else {}
+            table = with_homes(table, roll.speakers) if names_only_tasks(table) else table
     if hosts and set(hosts) <= set(manifest.nodes or hosts):
         table, manifest = _on_hosts(table, hosts, manifest)
-        homeless = False
-    nameless = homeless and not manifest.nodes
-    unnamed = not (table.nodes or manifest.nodes)
-    launched = find_launched(table, files) if nameless or unnamed else NOBODY_LAUNCHED
-    if (nameless or unnamed) and (hosts := launched.homes(table.ranks)):
-        table, manifest = _on_hosts(table, hosts, manifest)
-        nameless = unnamed = False
+    return _Placed(table, manifest), is_capped
+
+
+def _where_launched(placed: _Placed, files: Mapping[str, LogFile]) -> tuple[_Placed, Launched]:
+    """The node of each rank from what launchers report; where nobody names any, ranks stand for nodes."""
+    table, manifest = placed.table, placed.manifest
+    nameless, unnamed = placed.homeless and not manifest.nodes, not (table.nodes or manifest.nodes)
+    if not (nameless or unnamed):
+        return placed, NOBODY_LAUNCHED
+    launched = find_launched(table, files)
+    if hosts := launched.homes(table.ranks):
+        return _Placed(*_on_hosts(table, hosts, manifest)), launched
     reported = reported_homes(table, files) if unnamed and not table.ranks else {}
     if reported:
         manifest = replace(manifest, nodes=_with_speakers(table, reported, manifest), node_ranks=reported)
-    elif nameless or (unnamed and launched.ranks):
-        nameless, manifest = True, _with_silent_ranks(table, launched, manifest)
-        table = with_ranks_as_nodes(table)
+        return _Placed(table, manifest, nameless), launched
+    if nameless or launched.ranks:
+        manifest = _with_silent_ranks(table, launched, manifest)
+        return _Placed(with_ranks_as_nodes(table), manifest, by_rank=True), launched
+    return placed, launched
+
+
+def _by_one_name(placed: _Placed, files: Mapping[str, LogFile], *, are_listed: bool) -> tuple[EventTable, Manifest]:
+    """What each node says by any of its names, and the nodes that no name but that of a file tells.
+
+    Args:
+        are_listed: by job.json, so that there are no others.
+    """
+    table, manifest = placed.table, placed.manifest
     table = with_homes(table, names) if (names := find_names(table, files)) else table
     table, node_of = with_one_name(table, files, manifest)
     manifest = _with_second_names(manifest, node_of)
-    if not are_listed:
-        table, manifest = _with_files_alike(table, manifest)
-        manifest = _with_empty_files(table, files, manifest)
-    table = _with_ranks_of_nodes(table, manifest)
-    if not (nameless or manifest.node_ranks) and (whole := _with_silent_ranks_of_nodes(table, manifest)):
-        manifest = replace(manifest, node_ranks=whole)
-    is_of_actors = table.nodes and all(map(is_actor, table.nodes))
-    return Places(
-        table,
-        manifest,
-        "rank" if nameless else "actor" if is_of_actors else "node",
-        launched,
-        (TOO_MANY_RANKS,) * is_capped,
-    )
+    if are_listed:
+        return table, manifest
+    table, manifest = _with_files_alike(table, manifest)
+    return table, _with_empty_files(table, files, manifest)
 
 
 def _with_second_names(manifest: Manifest, node_of: Mapping[str, str]) -> Manifest:
