@@ -106,9 +106,9 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
         return []
     first = max(changed, key=lambda found: (found.octaves, found.device, found.name))
     name = _name(parsed, first)
-    told = f"{name} of {first.device} {first.told}"
-    others = "that of no other device did" if len(odd) == 1 else f"so did {len(odd) - 1} more there, and no other"
-    because = f"On {first.node} {told}" + (f", and stayed so; {others}." if first.share else ".")
+    more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
+    told = f"{name} of {first.device}{more} {first.told}"
+    because = f"On {first.node} {told}" + (", and stayed so; that of no other device did." if first.share else ".")
     check = f"Compare {first.device} of {first.node} with another one: clocks, temperature, power, errors."
     return [Sign(first.node, "gauge", CHANGED, because, says=told, check=check, rows=(first.row,))]
 
@@ -246,7 +246,7 @@ def _apart(series: Series) -> Iterator[_Changed]:
         near = [level for key, level in levels.items() if key not in far]
         if len(far) == 1 and len(near) >= MIN_DEVICES and max(near) <= STEADY * min(near):
             node, device = far[0]
-            yield _Changed(node, device, name, usual, levels[far[0]], of_devices[far[0]][0][0], 0.0)
+            yield _Changed(node, device, name, usual, levels[far[0]], of_devices[far[0]][-1][0], 0.0)
 
 
 def _all_moved(found: _Changed, series: Series, devices: Collection[tuple[str, str]]) -> bool:
