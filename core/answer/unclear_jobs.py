@@ -1,6 +1,10 @@
 """Judges of jobs whose logs tell too little: what is known is said, and nobody is named."""
 
-from core.answer.findings import COLLECT, MIN_VOICES, PROFILE, QUOTE, Findings, Verdict, is_troubled
+import numpy as np
+
+from core.answer.findings import COLLECT, MIN_VOICES, PROFILE, QUOTE, Findings, Verdict, is_stop, is_troubled
+from core.course.iterations import NO_ITERATION
+from core.facts import complains
 from core.failure_kinds import Kind
 from core.job import Status
 from core.judge.candidates import Candidate
@@ -11,6 +15,9 @@ from core.nodes.sign import short
 
 _RECOMPUTE = "Run a step again from the last good checkpoint with the same data, and compare gradients bit by bit."
 
+MOST_BEHIND = 16  # messages of a speaker behind its complaint: of a launcher, of a library that is unloaded
+MAX_SPEAKERS = 256  # whose last ones are looked at
+_UNKNOWN = frozenset({Kind.WARNING, Kind.EXCEPTION})
 _CHECKS = {Says.STANDS: COLLECT, Says.PACE: PROFILE}
 
 
@@ -60,6 +67,8 @@ def running(findings: Findings) -> Verdict | None:
 def unclear(findings: Findings) -> Verdict:
     """A job of which no judge has an answer, with what to look at next."""
     seen = [candidate for candidate in findings.candidates if candidate.role is Role.PROPAGATED]
+    if (shared := _complaint_of_all(findings)) is not None:
+        return _ended_with(findings, shared)
     if seen and seen[0].fact.kind == Kind.LAST_WORDS:
         return _ended_with(findings, seen[0])
     if seen:
@@ -77,6 +86,36 @@ def unclear(findings: Findings) -> Verdict:
     return Verdict(
         Scope.UNKNOWN, Confidence.WEAK, f"Nothing conclusive was found{findings.place}.", (why,), (), (check,)
     )
+
+
+def _complaint_of_all(findings: Findings) -> Candidate | None:
+    """What every node complained of last, in words that no rule knows, and no good job says; the first one."""
+    of_all = [
+        candidate
+        for candidate in findings.candidates
+        if not (is_stop(candidate) or candidate.ordinary)
+        and candidate.fact.kind in _UNKNOWN
+        and len(candidate.nodes) == len(findings.nodes) >= MIN_VOICES
+        and complains(findings.parsed.table.templates[candidate.event].sample)
+        and _is_last(findings, candidate)
+    ]
+    return min(of_all, key=lambda candidate: int(candidate.rows[0]), default=None)
+
+
+def _is_last(findings: Findings, candidate: Candidate) -> bool:
+    """Whether nobody made progress after it, nor said much more."""
+    iterations, table = findings.parsed.iterations, findings.parsed.table
+    last = iterations.last if iterations.last is not None else NO_ITERATION
+    if int(iterations.of_row[candidate.rows].min()) < last:
+        return False
+    voices, ranks = table.voice[candidate.rows].tolist(), table.rank[candidate.rows].tolist()
+    lasts = dict(zip(zip(voices, ranks, strict=True), candidate.rows.tolist(), strict=True))
+    for (voice, rank), row in list(lasts.items())[:MAX_SPEAKERS]:
+        rows = np.arange(row + 1, table.rows_of_file(int(table.file_of_voice[voice])).stop)
+        own = table.voice[rows] == voice if rank < 0 else table.rank[rows] == rank  # its other stream is its own, too
+        if np.count_nonzero(own & table.head[rows]) > MOST_BEHIND:
+            return False
+    return True
 
 
 def _ended_with(findings: Findings, late: Candidate) -> Verdict:

@@ -26,6 +26,9 @@ MIN_PAIRS = 2  # of one alone the line may be about two machines
 SEAT = 3  # characters of the name of a seat, "A1"; names of machines are longer
 MIN_LETTERS = 2  # of a name, which else is a word of any line
 _MACHINE = re.compile(MACHINE.pattern.decode())
+# kubernetes/kubernetes pkg/printers/internalversion/printers.go (1.29): columns of pods, three blanks between them
+_PODS = re.compile(r"NAME\s{1,64}READY\s{1,64}STATUS\s")
+_COLUMNS = re.compile(r"\s{3,}")
 _WORD = re.compile(r"[A-Za-z0-9](?:[\w.-]*\w)?")
 
 
@@ -43,7 +46,7 @@ def with_one_name(
     node_of = {} if manifest.nodes else _machines(table, files, nodes)
     if not node_of:
         node_of = _second_names(_named_together(table, files, nodes, others)) if others else {}
-    called = _files_of(table, nodes)
+    called = _files_of(table, nodes) | _listed_pods(table, files, nodes)
     if not node_of:
         return table, called
     seats = {name: seat for seat, name in enumerate(sorted(node_of))}
@@ -73,6 +76,22 @@ def _files_of(table: EventTable, nodes: Collection[str]) -> dict[str, str]:
             shapes[re.sub(r"\d+", "#", stem)][stem] = node
     whole = [of for of in shapes.values() if len(set(of.values())) == len(of) >= MIN_PAIRS]
     return {stem: node for of in whole for stem, node in of.items() if stem not in nodes}
+
+
+def _listed_pods(table: EventTable, files: Mapping[str, LogFile], nodes: Collection[str]) -> dict[str, str]:
+    """The pod of each machine that has one of the job, as a list of pods tells it: ``kubectl get pods -o wide``."""
+    heads = [event for event, template in enumerate(table.templates) if _PODS.match(template.sample)]
+    machines: dict[str, set[str]] = defaultdict(set)
+    for row in table.all_rows_of(heads)[:MIN_PAIRS].tolist():
+        end = table.rows_of_file(int(table.file[np.array([row])][0])).stop
+        texts = read_rows(files, table, np.arange(row, min(end, row + 1 + MAX_READ)))
+        columns = _COLUMNS.split(texts.get(row, ""))
+        place = columns.index("NODE") if "NODE" in columns else 0
+        for _, text in sorted(texts.items()):
+            words = _COLUMNS.split(text)
+            if 0 < place < len(words) and words[0] in nodes:
+                machines[words[place].strip()].add(words[0])
+    return {machine: next(iter(pods)) for machine, pods in sorted(machines.items()) if len(pods) == 1}
 
 
 def _training(table: EventTable) -> set[str]:

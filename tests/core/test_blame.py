@@ -280,3 +280,19 @@ def test_what_files_are_called_after_is_another_name_of_their_node() -> None:
     found = parse(job(said | {"events.txt": lines(event)}, nodes=("node-0", "node-1", "node-2")))
 
     assert Names(found.table, found.job.manifest).node("sft-worker-1") == "node-1"
+
+
+def test_a_list_of_pods_tells_on_which_machine_each_runs() -> None:
+    """Events of Kubernetes name machines, and the files are called after pods."""
+    said = {f"sft-worker-{n}.log": lines(*steps(3)) for n in range(3)}
+    pods = [
+        "NAME           READY   STATUS   RESTARTS     AGE   IP            NODE",
+        *(
+            f"sft-worker-{n}   0/1     Error    {n} (5m ago)   12m   10.101.1.1{n}   gke-pool-7{n}d9-hmj{n}"
+            for n in range(3)
+        ),
+    ]
+
+    found = parse(job(said | {"pods.txt": lines(*pods)}))
+
+    assert Names(found.table, found.job.manifest).node("gke-pool-71d9-hmj1") == "sft-worker-1"
