@@ -32,4 +32,4 @@ def test_what_all_complain_of_last_concerns_the_whole_job() -> None:
 @pytest.mark.parametrize("one", [ended(last=40), ended(behind=30)], ids=["went on", "said much more"])
 def test_what_did_not_end_the_job_is_not_told_so(one: Job) -> None:
     """A complaint after which all went on is none of the end."""
-    assert "ended with" not in diagnose(one, []).headline
+    assert "ended with “gridfit" not in diagnose(one, []).headline
