@@ -96,6 +96,8 @@ def _complaint_of_all(findings: Findings) -> Candidate | None:
         if not (is_stop(candidate) or candidate.ordinary)
         and candidate.fact.kind in _UNKNOWN
         and len(candidate.nodes) == len(findings.nodes) >= MIN_VOICES
+        and len(candidate.ranks)
+        in (0, len(findings.parsed.table.ranks))  # for who says nothing, others may have waited
         and complains(findings.parsed.table.templates[candidate.event].sample)
         and _is_last(findings, candidate)
     ]
