@@ -12,12 +12,12 @@ from core.job import Manifest
 from core.logs.hosts import MACHINE_NAME, Hosts
 from core.logs.lines import without_ansi
 from core.logs.voices import FileSpeaker
+from core.parsing.identified_files import IDENTIFIER
 from core.shares import few_of
 
 MIN_FILES = 4  # two machines with two ranks each: of fewer, any two names stand by chance beside two numbers
 _TRIED = 200  # lines of a file: who speaks is told before the first iterations
 _WORD = re.compile(r"[\w.-]++")
-_HEX = re.compile(r"(?=.*\d)[0-9a-f]{6,64}")  # an identifier, whose letters are no name
 _MAX_DIGITS = 6  # of a rank
 
 
@@ -90,7 +90,7 @@ def _are_machines(of_rank: Mapping[int, str]) -> bool:
     each, total = max(counts.values()), max(counts.values()) * len(counts)
     if not (1 < len(counts) < len(of_rank) and max(of_rank) < total and total - len(of_rank) < few_of(total)):
         return False
-    if not all(MACHINE_NAME.fullmatch(name) and not _HEX.fullmatch(name) for name in counts):
+    if not all(MACHINE_NAME.fullmatch(name) and not IDENTIFIER.fullmatch(name) for name in counts):
         return False
     blocks = {(rank // each, name) for rank, name in of_rank.items()}
     turns = {(rank % len(counts), name) for rank, name in of_rank.items()}

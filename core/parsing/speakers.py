@@ -98,9 +98,8 @@ def find_speakers(
     ranks |= _of_one_stem(ranks, [name for name in no_rank if name not in ranks and _STREAM.search(name)])
     untold = {name: heads[name] for name in heads if name in no_node and name not in nodes}
     told = {name: _head(files[name]) for name in sorted(set(files) - set(heads))[:MAX_TOLD]}
-    nodes |= {} if manifest.nodes else called_after(no_node, machines)
-    untold = {name: head for name, head in untold.items() if name not in nodes}
-    nodes |= {} if manifest.nodes else find_identified(untold, {**heads, **told})
+    if not manifest.nodes:
+        nodes |= find_identified(untold, {**heads, **told}) | called_after(no_node, machines)
     untold = {name: head for name, head in untold.items() if name not in nodes}
     counted = numbered_as_ranks(untold, {rank for own in several.values() for rank in own})
     ranks |= {name: rank for name, rank in counted.items() if name in no_rank}

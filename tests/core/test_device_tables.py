@@ -18,12 +18,20 @@ FORMS = {
 }
 
 
+def stopped(tables: dict[str, list[str]], said: list[str], clock: float) -> Job:
+    """Four nodes that say these lines, with tables beside them, until the job is cancelled."""
+    return four_nodes({}, usual=said, others=tables | {"slurm.out": [at(clock + 1, ORDER)]}, status=Status.CANCELLED)
+
+
+def stepped(slow: float) -> tuple[list[str], float]:
+    """Forty steps of a second, and forty that take so many; and when the last one ended, in seconds."""
+    ends = [step * 1.0 for step in range(1, 41)] + [40.0 + step * slow for step in range(1, 41)]
+    return [at(end, f"step {step} loss 2.5") for step, end in enumerate(ends, start=1)], ends[-1]
+
+
 def printed(form: str, clock_of: dict[tuple[int, int], int], slow: float = 2.6, since: int = 40) -> Job:
     """A job that becomes slow, with a table of four cards a node every five seconds; clocks by node and card, later."""
-    said, clock = [], 0.0
-    for step in range(1, 81):
-        clock += 1.0 if step <= 40 else slow
-        said.append(at(clock, f"step {step} loss 2.5"))
+    said, clock = stepped(slow)
     tables = {}
     for node in range(4):
         rows = []
@@ -33,7 +41,7 @@ def printed(form: str, clock_of: dict[tuple[int, int], int], slow: float = 2.6, 
                 row = FORMS[form].format(device=device, clock=value)
                 rows.append(at(second, row) if form == "with a clock and names" else row)
         tables[f"node-{node}/cards.log"] = rows
-    return four_nodes({}, usual=said, others=tables | {"slurm.out": [at(clock + 1, ORDER)]}, status=Status.CANCELLED)
+    return stopped(tables, said, clock)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -94,10 +102,7 @@ def test_a_list_of_all_machines_in_one_log_has_devices_of_each() -> None:
 
 def sampled(values: dict[tuple[int, int], list[int]], form: str, usual: int = 1980, slow: float = 2.6) -> Job:
     """A job that becomes slow after 40 steps, and the clock of each of four cards a node every twenty seconds."""
-    said, clock = [], 0.0
-    for step in range(1, 81):
-        clock += 1.0 if step <= 40 else slow
-        said.append(at(clock, f"step {step} loss 2.5"))
+    said, clock = stepped(slow)
     tables = {}
     for node in range(4):
         samples = [
@@ -106,7 +111,7 @@ def sampled(values: dict[tuple[int, int], list[int]], form: str, usual: int = 19
             for device in range(4)
         ]
         tables[f"node-{node}/cards.log"] = samples
-    return four_nodes({}, usual=said, others=tables | {"slurm.out": [at(clock + 1, ORDER)]}, status=Status.CANCELLED)
+    return stopped(tables, said, clock)
 
 
 CSV = "2026/11/21 04:00:00.812, {device}, {clock} MHz, 386.33 W, 100 %"
@@ -136,7 +141,7 @@ def test_a_card_that_is_otherwise_all_along_is_told_in_a_job_that_was_slow_from_
         ]
         for node in range(4)
     }
-    one = four_nodes({}, usual=slow, others=tables | {"slurm.out": [at(161, ORDER)]}, status=Status.CANCELLED)
+    one = stopped(tables, slow, 160.0)
 
     done = replace(good, manifest=replace(good.manifest, job_id="g", status=Status.COMPLETED))
 
