@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.baseline import Normal, Profile, normal, profile_job
 from core.cache import ByteCache
+from core.course.event_ages import settle_ages
 from core.course.iterations import Iterations, find_iterations
 from core.course.last_words import settle_last_words
 from core.course.stages import find_stages
@@ -127,7 +128,7 @@ def parse_job(
     telling = _telling(table.templates, remember)
     files = {file.name: file for file in job.logs}
     table = settle_zones(hold(table, telling, remember), files, job.manifest, remember)
-    table = settle_last_words(table, remember)
+    table = settle_ages(settle_last_words(table, remember), files)
     places = find_places(table, files, job.manifest)
     table = places.table
     iterations = find_iterations(table, files, job.manifest.total_iterations, remember)

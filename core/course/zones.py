@@ -36,11 +36,14 @@ MAX_ROWS = 1 << 16  # rows of a stretch whose times are changed
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Rows of a file, in a row, by one clock; timed: how many have it; first, last: times of the first and the last."""
+    """Rows of a file, in a row, by one clock; first, last: times of the first and the last row that has it.
+
+    after: how many rows stand behind the last one that has it.
+    """
 
     file: int
     rows: range
-    timed: int
+    after: int
     first: int
     last: int
     form: str = ""
@@ -91,13 +94,11 @@ def _ahead(
     lengths: Counter[str] = Counter()
     for stretch in known:
         lengths[stretch.form] += len(stretch.rows)
-    if len(lengths) < 2:
-        return
     usual = max(lengths, key=lambda form: (lengths[form], form))
-    own = [stretch for stretch in known if stretch.form == usual]
+    own = _of_job([stretch for stretch in known if stretch.form == usual])
     began, ended = min(stretch.first for stretch in own), max(stretch.last for stretch in own)
     offsets, of_own = _offsets(known, usual), {stretch.file for stretch in own}
-    others = [stretch for stretch in known if stretch.form != usual]
+    others = [stretch for stretch in known if stretch not in own]
     apart: dict[str, set[int]] = {}
     for stretch in others:
         if stretch.file not in of_own:
@@ -105,10 +106,26 @@ def _ahead(
     for stretch in others:
         ahead = offsets.get(stretch.form)
         if ahead is None and stretch.file not in of_own and 0 not in apart[stretch.form]:
-            # One clock is of one zone: the file that comes nearest to the end of the job tells it of all
-            ahead = _by_job(stretch, began, planned) or min(apart[stretch.form], key=lambda of: (abs(of), of))
+            ahead = _by_job(stretch, began, planned)
+            if not ahead and stretch.form != usual:
+                # One clock is of one zone: the file that comes nearest to the end of the job tells it of all
+                ahead = min(apart[stretch.form], key=lambda of: (abs(of), of))
         if ahead and _is_nearer(stretch, ahead, began, ended):
             yield stretch, ahead
+
+
+def _of_job(stretches: Sequence[_Stretch]) -> list[_Stretch]:
+    """Those that may be of one zone: the longest, and what is less than hours away from one of them."""
+    longest = max(stretches, key=lambda stretch: (len(stretch.rows), -stretch.file))
+    ordered = sorted(stretches, key=lambda stretch: (stretch.first, stretch.last))
+    groups: list[list[_Stretch]] = [[]]
+    ended = ordered[0].last
+    for stretch in ordered:
+        if stretch.first - ended >= AHEAD:
+            groups.append([])
+        groups[-1].append(stretch)
+        ended = max(ended, stretch.last)
+    return next(group for group in groups if longest in group)
 
 
 def _by_job(stretch: _Stretch, began: int, planned: tuple[int, int] | None) -> int:
@@ -137,7 +154,8 @@ def _stretches(table: EventTable) -> list[_Stretch]:
         whole = table.rows_of_file(int(file[at]))
         stop = int(rows[to]) if to < len(rows) and file[to] == file[at] else whole.stop
         of_file = range(int(rows[at]), stop)
-        found.append(_Stretch(int(file[at]), of_file, to - at, int(times[at]), int(times[to - 1])))
+        after = stop - 1 - int(rows[to - 1])
+        found.append(_Stretch(int(file[at]), of_file, after, int(times[at]), int(times[to - 1])))
     return found
 
 
@@ -191,7 +209,7 @@ def _apart(stretch: _Stretch, began: int, ended: int) -> int:
     When a file ended that has a clock in its head alone, above bars and prints, nobody knows.
     """
     early, late = stretch.last < began - FAR, stretch.first >= ended + AHEAD - SLACK
-    if early and stretch.timed <= len(stretch.rows) * MAJORITY:
+    if early and stretch.after >= len(stretch.rows) * MAJORITY:
         return 0
     if (early or late) and _is_as_long(stretch, ended - began):
         return _beside(stretch, began, ended)

@@ -181,3 +181,39 @@ def test_files_by_one_clock_are_of_one_zone_whenever_each_of_them_ends() -> None
     spoke = parse(job(dict(files))).table.spoke
 
     assert int(spoke.last.max()) <= int(spoke.first.min()) + (10 + 20 + 1) * 60 * SECOND
+
+
+@pytest.mark.parametrize("planned", [True, False])
+def test_one_form_of_clock_in_two_zones_is_told_apart_by_the_start_of_the_job(planned: bool) -> None:
+    """A trainer in local time, and a stop in UTC of the same form: only job.json tells that it did not come before."""
+
+    def local(seconds: float, text: str, hours: int) -> str:
+        return f"{START + timedelta(seconds=seconds, hours=hours):%Y-%m-%d %H:%M:%S} {text}"
+
+    files = {
+        f"node-{n}.log": lines(*(local(k, f"INFO r{n} iteration {k} loss 2.5", 9) for k in range(1, 41)))
+        for n in range(2)
+    }
+    when = START + timedelta(seconds=41)
+    files["slurm.out"] = lines(f"slurmstepd: error: *** JOB 7 ON node-0 CANCELLED AT {when:%Y-%m-%dT%H:%M:%S} ***")
+    span = {"start": f"{START:%Y-%m-%dT%H:%M:%SZ}", "end": f"{when:%Y-%m-%dT%H:%M:%SZ}"} if planned else {}
+
+    table = parse(job(dict(files), nodes=("node-0", "node-1"), status=Status.CANCELLED, **span)).table
+    stop = table.rows_of_file(table.files.index("logs/slurm.out")).start
+    last = int(table.time[table.rows_of_file(table.files.index("logs/node-0.log")).stop - 1])
+
+    assert bool(0 < int(table.time[stop]) - last < 2 * SECOND) is planned
+
+
+def test_a_file_of_another_zone_that_ends_in_a_traceback_is_told_by_its_last_clock() -> None:
+    """Frames have no clock: most lines of standard error may have none, and still its end is known."""
+    frames = [f"frame #{k}: c10d::ProcessGroupNCCL::watchdogHandler() + 0x233 (0x7f43{k:04x})" for k in range(30)]
+    files = {
+        "trainer.log": lines(*(zoned(k, f"INFO iteration {k} loss 2.5", 9) for k in range(1, 61))),
+        "err.log": lines(*frames, glog(61, "something went wrong", 0), *frames[:9]),
+    }
+
+    table = parse(job(files, nodes=("node-0",))).table
+    wrong = table.rows_of_file(table.files.index("logs/err.log")).start + len(frames)
+
+    assert int(table.time[wrong]) - int(table.spoke.first.min()) == 60 * SECOND
