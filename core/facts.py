@@ -11,6 +11,7 @@ from core.failure_kinds import Kind, StopWord
 from core.logs.telling_words import level
 from core.model import Role, Stage
 from core.phrases import BadRule, any_of, patterns_of, read_rules, refuse_unknown, rule_files, word_of, words_of
+from core.system_messages import with_english
 
 __all__ = ["Blame", "Fact", "complains", "fact_of", "in_frames", "read_fact", "word_of"]
 
@@ -109,6 +110,7 @@ def _fact_of(template: str) -> tuple[Fact | None, bool]:
     """The fact or guess of a message that is no exception, and whether it only echoes a setting or a command line."""
     if _SETTING.search(template) or _COMMAND_LINE.search(template):
         return None, True
+    template = with_english(template)
     severity = level(_LEVEL_SET.sub("", template))
     for fact in _facts_in(template):
         if severity not in _CALM or fact.strength >= _SAID_CALMLY or fact.ending or fact.role is Role.BENIGN:
@@ -130,7 +132,7 @@ def telling_words(template: str) -> str:
     """
     fact = _fact_of(template)[0]
     rule = next((rule for rule in _rules() if rule.fact is fact), None) if fact is not None and fact.known else None
-    words = [found[0] for found in rule.pattern.finditer(template)] if rule is not None else []
+    words = [found[0] for found in rule.pattern.finditer(with_english(template))] if rule is not None else []
     return _NO_WORD.sub(" ", _MASK.sub(" ", words[-1])).strip().lower() if words else ""
 
 

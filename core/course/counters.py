@@ -25,7 +25,7 @@ MORE_READ = 768  # and so many where those repeat few numbers: 64 ranks may shar
 REGULAR = 0.8  # of the steps are the same: a line may be missing where ranks share a file
 MAX_NUMBERS = 24  # in a line; a counter stands among the first
 # A whole number by itself: no part of a clock, a date, a version, an address, a name or a fraction.
-ALONE = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w-]|[:.]\d)"
+ALONE = r"(?<![\w./-])(?<!\d:)\d{1,9}(?![\w-]|[:.]\d|(?:,\d{3}){3}(?!\d))"
 # The same, where none of those counts: one letter may stand before it ("e3 i370"), and around it letters of scripts
 # that are written without spaces.
 _MARKED = r"(?:(?<![A-Za-z0-9_./-])|(?<=[\s(\[|,][A-Za-z])|(?<=^[A-Za-z]))(?<!\d:)\d{1,9}(?![A-Za-z0-9_-]|[:.]\d)"
@@ -38,7 +38,7 @@ _COUNTS = re.compile(
 # What rises steadily too, and is none: time, samples, bytes.
 _MEASURES = re.compile(
     r"time|elapsed|took|after|seconds?|secs?|samples?|seen|tokens?|bytes|mem\w*|pid|process|rank|port|worker|node|size"
-    r"|lines?|columns?|packages?|modules?|layers?|eta|remaining|part|shard|file|chunk|version",
+    r"|lines?|columns?|packages?|modules?|layers?|eta|remaining|part|shard|file|chunk|version|[gtp]?flops",
     re.IGNORECASE,
 )
 LIKELY = 2  # of _quality: a word or a total alone, or a regular step beside a measurement

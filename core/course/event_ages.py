@@ -21,7 +21,7 @@ from core.events.table_rows import SettledTimes
 from core.job import LogFile
 from core.logs.lines import NO_TIME
 
-# kubernetes/kubernetes pkg/printers/internalversion/printers.go: eventColumnDefinitions; ages ("12m", "4m4s", "2d3h") by
+# kubernetes/kubernetes pkg/printers/internalversion/printers.go (eventColumnDefinitions), and of ages ("12m", "2d3h")
 # kubernetes/apimachinery pkg/util/duration/duration.go: HumanDuration (1.31)
 _HEADER = re.compile(r"^(?:NAMESPACE\s+)?LAST SEEN\s+TYPE\s+REASON\s+OBJECT\b")
 _ROW = re.compile(

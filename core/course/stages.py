@@ -30,6 +30,8 @@ STAGES = tuple(Stage)
 _UNKNOWN = STAGES.index(Stage.UNKNOWN)
 _STAMP = re.compile(r"^\[<TS>\]\s{0,4}")  # the clock in brackets before a line, as of Megatron, is no part of a phrase
 
+_CALLED = re.compile(r"([A-Za-z_]\w*)\(")
+
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
@@ -73,12 +75,20 @@ def stage_of_frames(lines: Sequence[str]) -> Stage | None:
     What reads data inside the loop over batches trains: the loop has begun.
     """
     functions = [frame.function for frame in read_frames(lines)]
+    functions += _called_last(lines)
     rules = _rules()
     named = [stage for stage, pattern in rules.frames if any(pattern.fullmatch(function) for function in functions)]
     in_loop = any(rules.loop.fullmatch(function) for function in functions)
     if in_loop and (not named or named[0] is Stage.DATA_LOADING):
         return Stage.TRAINING
     return named[0] if named else None
+
+
+def _called_last(lines: Sequence[str]) -> list[str]:
+    """Functions that the innermost frame calls in the line of code below it: those of C leave no frame of their own."""
+    innermost = max((place for place, line in enumerate(lines) if any(read_frames([line]))), default=len(lines))
+    below = lines[innermost + 1 : innermost + 2] if innermost + 2 < len(lines) else []  # the last line is the error
+    return [name for code in below for name in _CALLED.findall(code)]
 
 
 def in_train(lines: Sequence[str]) -> bool:

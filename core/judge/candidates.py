@@ -99,11 +99,21 @@ def _unexplained(parsed: Parsed, event: int, rows: NDArray[np.intp], fact: Fact)
     table = parsed.table
     if fact.again:
         spoken = _by_speaker(table, event, rows)
-        later = [spoken_by.rows[np.argsort(table.time[spoken_by.rows], kind="stable")][1:] for spoken_by in spoken]
-        return Unexplained(np.concatenate(later), int(table.heads[event]) - len(spoken), 1.0)
+        later = [_not_at_start(parsed, spoken_by.rows) for spoken_by in spoken]
+        at_start = sum(len(by.rows) - len(rows) for by, rows in zip(spoken, later, strict=True))
+        return Unexplained(np.concatenate(later), int(table.heads[event]) - at_start, 1.0)
     if fact.stop:  # good jobs hold stops too, after their own end; a job that failed was not at its end
         return Unexplained(rows, int(table.heads[event]), 1.0)
     return beyond_normal(table, event, rows, parsed.usual)
+
+
+def _not_at_start(parsed: Parsed, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """What a speaker said of what all say when they start: all but the first; it, too, where the job already worked."""
+    table, marks = parsed.table, parsed.iterations.marks
+    ordered = rows[np.argsort(table.time[rows], kind="stable")]
+    first, worked = ordered[0], table.time[marks[table.timed[marks]]]
+    at_start = not (table.timed[first] and len(worked) and table.time[first] > worked.min())
+    return ordered[int(at_start) :]
 
 
 def _crowd(manifest: Manifest) -> int:

@@ -30,18 +30,20 @@ def find_identified(heads: Mapping[str, bytes], told: Mapping[str, bytes]) -> di
     for head in (told[name] for name in sorted(told)):
         records = _records(without_ansi(head).decode("utf-8", "replace").split("\n"), files)
         if len(records) == len(files) > 1 and (homes := _homes(records)):
-            return {files[identifier]: home for identifier, home in homes.items()}
+            return {name: home for identifier, home in homes.items() for name in files[identifier]}
     return {}
 
 
-def _by_identifier(names: Iterable[str]) -> dict[str, str]:
-    """The files by the identifier that only theirs is, in the name of a folder or of the file."""
-    found: dict[str, list[str]] = defaultdict(list)
+def _by_identifier(names: Iterable[str]) -> dict[str, list[str]]:
+    """The files by the identifier in the name of one folder, or of files of one folder: both streams of a process."""
+    found: dict[str, dict[tuple[str, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
     for name in sorted(names):
-        for part in PurePosixPath(strip(name)).parts:
+        parts = PurePosixPath(strip(name)).parts
+        for depth, part in enumerate(parts):
             if match := IDENTIFIER.fullmatch(part.partition(".")[0]):
-                found[match[0]].append(name)
-    return {identifier: own[0] for identifier, own in found.items() if len(own) == 1}
+                found[match[0]][parts[:depth]].append(name)
+    alone = {identifier: folders for identifier, folders in found.items() if len(folders) == 1}
+    return {identifier: own for identifier, folders in alone.items() for own in folders.values()}
 
 
 def _records(lines: Sequence[str], identifiers: Collection[str]) -> dict[str, Sequence[str]]:

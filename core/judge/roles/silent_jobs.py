@@ -38,13 +38,13 @@ def weigh_silence(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
     firsts = first_of_ranks(
         table, [*roots, *(candidate for candidate in candidates if candidate.role is Role.PROPAGATED)]
     )
-    mute = set(last) - set(
+    mute = {*last, *table.ranks} - set(  # a rank that has no clock never complained either
         first_of_ranks(table, [candidate for candidate in candidates if candidate.role is not Role.BENIGN])
     )
     if any(root.fact.known for root in roots) or not mute or len(firsts) <= len(last) * MAJORITY:
         return candidates
     first, latest = min(firsts.values()), max(firsts.values())
-    together = first >= 0 and latest - first <= LATE and all(last[rank] < first - LEAD for rank in mute)
+    together = first >= 0 and latest - first <= LATE and all(last.get(rank, 0) < first - LEAD for rank in mute)
     if not together or len(mute) > few_of(len(last)):
         return candidates
     why = "said when another one had fallen silent"

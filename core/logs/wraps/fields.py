@@ -26,6 +26,7 @@ _NAMES: dict[Meaning, tuple[str, ...]] = {
         "msg",  # Bunyan, pino, zap, slog, logrus
         "log",  # Fluent Bit
         "MESSAGE", "short_message", "textPayload", "body", "text", "@message",  # journald, GELF, Google, OTLP, Insights
+        "evt", "ev",  # people's own, of records that tell what happened in a word
     ),
     Meaning.LEVEL: (
         "level", "levelname", "severity", "log.level", "log_level", "loglevel", "level_name", "lvl", "level.name",
@@ -73,6 +74,7 @@ LEVELS = {
     "warn": "WARNING", "err": "ERROR", "crit": "CRITICAL", "emerg": "CRITICAL", "alert": "CRITICAL",
     "panic": "CRITICAL",
     "dbg": "DEBUG", "exception": "ERROR", "notice": "INFO", "information": "INFO", "dpanic": "CRITICAL",
+    "t": "TRACE", "d": "DEBUG", "i": "INFO", "w": "WARNING", "e": "ERROR", "f": "CRITICAL", "c": "CRITICAL",
 }
 LEVEL_NUMBERS = {  # Bunyan's and pino's
     "10": "TRACE", "20": "DEBUG", "30": "INFO", "40": "WARNING", "50": "ERROR", "60": "CRITICAL",
