@@ -26,7 +26,6 @@ _NAMES: dict[Meaning, tuple[str, ...]] = {
         "msg",  # Bunyan, pino, zap, slog, logrus
         "log",  # Fluent Bit
         "MESSAGE", "short_message", "textPayload", "body", "text", "@message",  # journald, GELF, Google, OTLP, Insights
-        "evt", "ev",  # people's own, of records that tell what happened in a word
     ),
     Meaning.LEVEL: (
         "level", "levelname", "severity", "log.level", "log_level", "loglevel", "level_name", "lvl", "level.name",

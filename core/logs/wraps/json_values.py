@@ -22,6 +22,7 @@ _LEAST = 0.05  # of all lines, as for loggers that are known (``json_lines``): t
 _NEARLY = 0.9  # of the objects have a field and keep to what it is for
 _MIN_LINES = 2  # what a field is for is told by how it changes
 _FEW = 0.5  # kinds of events an object; of more, the values are data
+_FEW_NAMES = 0.75  # and so many where most are names as programs have them ("ckpt.end"): a file of 20 lines has 12
 _LEVELS = frozenset((*LEVELS, "trace", "debug", "info", "warning", "error", "critical", "fatal"))
 _OURS = frozenset({"message", "level"})  # names that a field of another meaning must not have
 _LATE = 0.4  # of the lines are earlier than the one above: several write, and one may be a little late
@@ -129,4 +130,5 @@ def _is_text(values: Sequence[Any]) -> bool:
 def _is_word(values: Sequence[Any]) -> bool:
     """One of a few words, and not the same one always."""
     words = {value for value in values if isinstance(value, str) and not any(letter.isdigit() for letter in value)}
-    return 2 <= len(words) <= max(2, _FEW * len(values)) and all(isinstance(value, str) for value in values)
+    most = _FEW_NAMES if sum("." in word or "_" in word for word in words) * 2 > len(words) else _FEW
+    return 2 <= len(words) <= max(2, most * len(values)) and all(isinstance(value, str) for value in values)
