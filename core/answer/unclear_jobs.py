@@ -83,8 +83,31 @@ def unclear(findings: Findings) -> Verdict:
         check = (
             "Look at what no log shows: scheduler accounting, kernel logs, metrics of the minutes around the last line."
         )
+        if _all_speak(findings):
+            return _of_all_or_nobody(findings, why, check)
     return Verdict(
         Scope.UNKNOWN, Confidence.WEAK, f"Nothing conclusive was found{findings.place}.", (why,), (), (check,)
+    )
+
+
+def _all_speak(findings: Findings) -> bool:
+    """Whether the logs of every node of several are there."""
+    nodes, spoke = findings.nodes, {origin.node for origin in findings.parsed.table.origins}
+    return len(nodes) >= MIN_VOICES and findings.unit == "node" and spoke.issuperset(nodes)
+
+
+def _of_all_or_nobody(findings: Findings, why: str, check: str) -> Verdict:
+    """A job of whose nodes none stands out in anything: most often what ended it concerned all of them.
+
+    Of 23 labelled jobs of which nothing else was found, 4 were the fault of a node (docs/LOG.md, 2026-11-28).
+    """
+    return Verdict(
+        Scope.JOB,
+        Confidence.WEAK,
+        f"Nothing conclusive was found{findings.place}; no {findings.unit} stands out.",
+        (why, f"The logs of all {len(findings.nodes)} {findings.unit}s are there, and they are alike to their end."),
+        (),
+        (check,),
     )
 
 

@@ -5,7 +5,7 @@
     11m         Normal    Started       pod/trainer-0         Started container pytorch
 
 When it ran nobody says. It was not before the last line of the job; a container had started when the first line was
-written; and the youngest event is what ended the job, or came after it.
+written; a container is killed when its processes say so; else the youngest event is what ended the job.
 """
 
 import re
@@ -18,6 +18,7 @@ from core.course.pace import SECOND
 from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.events.table_rows import SettledTimes
+from core.facts import fact_of
 from core.job import LogFile
 from core.logs.lines import NO_TIME
 
@@ -29,7 +30,7 @@ _ROW = re.compile(
     r"\s+(?:Normal|Warning)\s+(?P<reason>\w+)"
 )
 _UNITS = {"d": 86_400 * SECOND, "h": 3_600 * SECOND, "m": 60 * SECOND, "s": SECOND}  # microseconds
-_STARTED = "Started"  # kubernetes/kubernetes pkg/kubelet/events/event.go (1.31)
+_STARTED, _KILLING = "Started", "Killing"  # kubernetes/kubernetes pkg/kubelet/events/event.go (1.31)
 _MOST = 10_000  # rows of all such files; an API server keeps events for an hour
 
 
@@ -46,30 +47,43 @@ def settle_ages(table: EventTable, files: Mapping[str, LogFile]) -> EventTable:
     told = {row: age for row, age in ages.items() if age is not None}
     if not told:
         return table
-    ran = _ran(list(told.values()), int(first.min()), int(last.max()))
+    ran = _ran(list(told.values()), int(first.min()), int(last.max()), _first_order(table))
     own = np.array(sorted(told), np.intp)
     times = np.array([ran - told[int(row)][0] for row in own], np.int64)
     return replace(table, settled=SettledTimes(own, times).over(table.settled))
 
 
-_Age = tuple[int, int, bool]
+_Age = tuple[int, int, str]
+
+
+def _first_order(table: EventTable) -> int | None:
+    """When a process first said that it was told to stop, in microseconds; None where none did."""
+    facts = [(event, fact_of(template.sample, block=template.block)) for event, template in enumerate(table.templates)]
+    rows = table.all_rows_of([event for event, fact in facts if fact is not None and fact.told_to_stop])
+    rows = rows[table.timed[rows]]
+    return int(table.time[rows].min()) if len(rows) else None
 
 
 def _age(text: str) -> _Age | None:
-    """How long ago it was, in microseconds, the unit that this is told in, and whether a container started then."""
+    """How long ago it was, in microseconds, the unit that this is told in, and what happened then."""
     match = _ROW.match(text)
     parts = {unit: int(match[unit]) for unit in _UNITS if match[unit]} if match else {}
     if match is None or not parts:
         return None
     age = sum(count * _UNITS[unit] for unit, count in parts.items())
-    return age, min(_UNITS[unit] for unit in parts), match["reason"] == _STARTED
+    return age, min(_UNITS[unit] for unit in parts), match["reason"]
 
 
-def _ran(ages: list[_Age], first: int, last: int) -> int:
-    """When kubectl ran, in microseconds of the job's clock; first, last: what the job's logs tell of.
+def _ran(ages: list[_Age], first: int, last: int, order: int | None) -> int:
+    """When kubectl ran, in microseconds of the job's clock.
 
-    As if the youngest event came with the last line; no later than a container can have started before the first line.
+    Args:
+        first, last: when the job's logs begin and end.
+        order: when a process first said that it was told to stop.
     """
-    latest = max((first + age + unit for age, unit, is_start in ages if is_start), default=None)
+    latest = max((first + age + unit for age, unit, reason in ages if reason == _STARTED), default=None)
+    killed = max((order + age for age, _, reason in ages if reason == _KILLING and order is not None), default=None)
+    if killed is not None and last <= killed and (latest is None or killed <= latest):
+        return killed
     youngest = last + min(age for age, _, _ in ages)
     return youngest if latest is None else max(last, min(youngest, latest))

@@ -246,7 +246,7 @@ def behind_numbers(words: Iterable[str]) -> dict[str, str]:
     """The machine of each ``worker-1.ip-10-0-0-7``; none unless each has its own."""
     words = set(words)
     found = {word: match[1] for word in words if (match := _NUMBERED_PROCESS.fullmatch(word))}
-    return found if len(found) == len(words) == len(set(found.values())) else {}
+    return found if 1 < len(found) == len(words) == len(set(found.values())) else {}
 
 
 def _named_before(before: str, paths: Layout) -> str | None:
