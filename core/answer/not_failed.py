@@ -98,7 +98,7 @@ def stopped(findings: Findings) -> Verdict | None:
         return None
     if (ending.allowed is None or ending.vague or ending.undated or ending.flagging) and not was_well(findings):
         return _undated(root, findings)
-    if not was_well(findings) and (risen := _risen(findings)):
+    if not was_well(findings) and (risen := risen_time(findings)):
         return _slower(findings, sentence(root.fact.says), risen)
     where = f" on {', '.join(root.nodes[:3])}" if root.nodes and len(root.nodes) <= 3 else ""
     outside = _outside(findings)
@@ -115,8 +115,8 @@ def stopped(findings: Findings) -> Verdict | None:
     )
 
 
-def _risen(findings: Findings) -> str:
-    """A time that rose on most ranks or nodes before the stop, where their clock shows no slowdown; empty for none."""
+def risen_time(findings: Findings) -> str:
+    """A time that rose on most ranks or nodes before the end, where their clock shows no slowdown; empty for none."""
     table, manifest = findings.parsed.table, findings.parsed.job.manifest
     home = {rank: node for node, ranks in ranks_of_nodes(table, manifest.node_ranks).items() for rank in ranks}
     return risen_everywhere(told_numbers(findings.parsed, home))
@@ -205,7 +205,7 @@ def stopped_unsaid(findings: Findings) -> Verdict | None:
         return _stopped_at_an_unknown_pace(findings, told_nodes)
     if not ending.steady:
         return None
-    if risen := _risen(findings):
+    if risen := risen_time(findings):
         return _slower(findings, "The job was stopped from outside", risen)
     outside = _outside(findings)
     sure = cancelled and ending.at_pace and not (ending.pausing or troubled or outside)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from core.answer.findings import COLLECT, MIN_VOICES, PROFILE, QUOTE, Findings, Verdict, is_stop, is_troubled
+from core.answer.not_failed import risen_time
 from core.course.iterations import NO_ITERATION
 from core.facts import complains
 from core.failure_kinds import Kind
@@ -47,6 +48,20 @@ def measured(findings: Findings) -> Verdict | None:
         (seen.because,),
         (),
         (_CHECKS.get(seen.kind, _RECOMPUTE),),
+    )
+
+
+def slower(findings: Findings) -> Verdict | None:
+    """A job of which nothing is known but that a time which all print became longer."""
+    if findings.completed or not (risen := risen_time(findings)):
+        return None
+    return Verdict(
+        Scope.JOB,
+        Confidence.WEAK,
+        f"The job\u2019s steps had become longer{findings.place}; no {findings.unit} stands out.",
+        (f"{sentence(risen)}.",),
+        (),
+        ("See what changed then for all: data, storage, network, a setting.",),
     )
 
 

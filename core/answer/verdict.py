@@ -6,7 +6,7 @@ The first judge that has an answer gives it; how sure it is, is the rule of ``co
 from core.answer.findings import Findings, Verdict
 from core.answer.node_at_fault import of_nodes
 from core.answer.not_failed import completed, ended_at_once, stopped, stopped_unsaid
-from core.answer.unclear_jobs import dumped, measured, running, unclear
+from core.answer.unclear_jobs import dumped, measured, running, slower, unclear
 from core.answer.whole_job import diverged, leaking, of_all, parted, somewhere, stalled, without_numbers, worked_alone
 
 
@@ -28,6 +28,7 @@ def decide(findings: Findings) -> Verdict:
         ended_at_once,
         dumped,
         measured,
+        slower,
         running,
     )
     return next((verdict for judge in judges if (verdict := judge(findings)) is not None), None) or unclear(findings)

@@ -37,8 +37,9 @@ _PAIR = re.compile(
     r"[A-Za-z\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af_./-]*"
     r"(?: [A-Za-z\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af_./-]+){0,3}?)"
     r"[\"']?(?: ?\((?P<of>\w+)\))?[\"']?\s*[:= ]\s*[\"']?"
-    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+|[KM](?![\w/]))?)(?![\d.]*[/:\d%])(?! ?[KMGT](?:i?B)?\b)(?P<unit> ?m?s\b)?"
+    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+|[KM](?![\w/]))?)(?![\d.]*[/:\d%])(?! ?[KMGT](?:i?B)?\b)(?P<unit> ?(?:m?s\b|[毫ミ밀]?(?:リ秒|리초|秒|초)))?"
 )
+_MILLI = ("m", "毫", "ミ", "밀")  # a unit of thousandths of a second begins so: in English, Chinese, Japanese, Korean
 _TIMES = {"K": 1e3, "M": 1e6}  # behind a number: huggingface/nanotron src/nanotron/logging, human_format
 # A number and what it is of, as loggers write rates: 1312 ms/update, 1.3 s/it, 24.5 ex/s
 _OF_EACH = re.compile(r"(?<![\w.:=/])(\d+(?:\.\d+)?) ?(m?s(?:ec)?/[a-z]{2,12}|[a-z]{2,12}/s(?:ec)?)\b")
@@ -279,6 +280,7 @@ def _units(text: str, found: Sequence[re.Match[str]]) -> list[str]:
     begins, unit = len(text), ""
     for match in reversed(found):
         own = (match["unit"] or "").strip()
+        own = own and ("ms" if own.startswith(_MILLI) else "s")
         follows = not text[match.end() : begins].strip()
         unit = own or (unit if follows else "")
         begins = match.start()

@@ -35,6 +35,7 @@ ALIKE = 2 / 3  # of what it changed by on most: by so much at least it has to on
 SHORT = 2  # letters of a word that names nothing ("in 8.3 s")
 PAIR = 2  # machines, of which either may be the odd one
 AT_ONSET = 2  # values on either side of the iteration from which on the job is slower: nobody chose that place by them
+FIRST = 1.0  # octaves by which the first value is beyond all others: the first step compiles and connects
 WARM_UP = 0.1  # of the values: first steps compile, fill caches and connect
 CUT_OFF = 0.75  # of the values that most have: of fewer the log was cut off, or began late, and tells of other times
 GAP = 1 / 2  # of the change, that then lies between the highest before and the lowest after
@@ -322,7 +323,9 @@ def find_split(told: Told, grain: float) -> _Split | None:
 
     The split is where the means of both sides differ most for their number of values (CUSUM statistic).
     """
-    of = told.octaves
+    of = told.octaves.copy()
+    if len(of) > 1 and of[0] > of[1:].max() + FIRST:
+        of[0] = of[1]
     places = np.arange(MIN_SIDE, len(of) - MIN_SIDE + 1)
     sums = np.cumsum(of)[places - 1]
     apart = (of.sum() - sums) / (len(of) - places) - sums / places
