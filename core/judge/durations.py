@@ -29,12 +29,14 @@ _TOOK = re.compile(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|s|sec|secs
 class Durations:
     """What took how long: seconds each time, of each rank in the order of its run; and the iteration before each.
 
-    what: how a sentence calls it. iterations: as many as values, -1 before the first iteration.
+    what: how a sentence calls it. iterations: as many as values, -1 before the first iteration. usual: good jobs tell
+    it, too.
     """
 
     what: str
     took: Mapping[int, Sequence[float]]
     iterations: Mapping[int, Sequence[int]]
+    usual: bool = False
 
 
 def find_durations(parsed: Parsed, spans: Sequence[Span]) -> tuple[Durations, ...]:
@@ -79,8 +81,9 @@ def _told(parsed: Parsed, event: int, rows: NDArray[np.intp]) -> Durations:
         if seconds is not None and rank >= 0:
             took[rank].append(seconds)
             iterations[rank].append(iteration)
-    text = _short(without_head(parsed.table.templates[event].sample))
-    return Durations(f"\u201c{text}\u201d", dict(took), dict(iterations))
+    template = parsed.table.templates[event]
+    usual = parsed.usual is not None and template.id in parsed.usual.anywhere
+    return Durations(f"\u201c{_short(without_head(template.sample))}\u201d", dict(took), dict(iterations), usual)
 
 
 def _short(text: str) -> str:

@@ -48,7 +48,8 @@ def told_alone_signs(
         home: node of each rank.
     """
     slow, last = ending.slow, parsed.iterations.last
-    if slow is None or slow.than_good_jobs or last is None or len(set(home.values())) < MIN_RANKS:
+    speak = {home.get(rank) for rank in parsed.table.ranks} - {None}  # where the first rank alone does, all are "alone"
+    if slow is None or slow.than_good_jobs or last is None or len(speak) < MIN_RANKS:
         return []
     lost = (slow.after - slow.before) * (last - slow.iteration)
     found: dict[str, Sign] = {}
@@ -56,7 +57,7 @@ def told_alone_signs(
         values = [value for own in told.took.values() for value in own]
         nodes = {home.get(rank, "") for rank in told.took}
         first = min((number for numbers in told.iterations.values() for number in numbers), default=-1)
-        if len(nodes) != 1 or "" in nodes or len(values) < TIMES or first < slow.iteration - 1:
+        if told.usual or len(nodes) != 1 or "" in nodes or len(values) < TIMES or first < slow.iteration - 1:
             continue
         if not lost * MAJORITY <= sum(values) <= lost / MAJORITY:  # what takes far more than was lost runs beside it
             continue

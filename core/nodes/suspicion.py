@@ -119,7 +119,7 @@ def find_signs(
         *address_signs(parsed, candidates, node_of_rank),
         *exit_signs(exits, candidates, ending, {} if table.ranks_are_nodes else node_of_rank, peers),
     )
-    if any(sign.weight >= TELLING for sign in signs):
+    if any(sign.weight >= TELLING and sign.channel != "behind" for sign in signs):  # the log of who is may be cut off
         return (*signs, *between_lines)
     return (
         *signs,
