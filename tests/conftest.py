@@ -201,6 +201,13 @@ def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def forked(forker: Forker) -> Iterator[None]:
+    """Children of bots in this process need not load their packages, each for itself."""
+    with forker.used():
+        yield
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], str]:
     """Compare a text with the golden file of that path, whose text it returns."""
