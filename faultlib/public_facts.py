@@ -1,11 +1,9 @@
 """Which public facts a trace tells: seeds know the words of many programs for one fault."""
 
 from collections.abc import Sequence
-from functools import cache
 
 from core.model import EventEvidence
 from core.occurrences import messages_of
-from faultlib.pattern import Pattern
 from faultlib.seeds import read_seeds
 from faultlib.signature import matches_messages
 
@@ -17,9 +15,4 @@ def facts_of(event: EventEvidence) -> Sequence[str]:
     """
     cited = messages_of("\n".join(line.text for line in event.lines))
     texts = tuple(dict.fromkeys((event.template, *event.template.split("\n"), *cited)))
-    return [seed.id for seed in _seeds() if matches_messages(seed.signature, texts)]
-
-
-@cache
-def _seeds() -> Sequence[Pattern]:
-    return read_seeds()
+    return [seed.id for seed in read_seeds() if matches_messages(seed.signature, texts)]

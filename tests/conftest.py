@@ -192,13 +192,20 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, homes: Iterator[Path]) ->
 
 @pytest.fixture(scope="session")
 def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
-    """A process that has what children of bots load; its own caches are nobody's."""
+    """A process that has what children of bots load and compute first; its own caches are nobody's."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("HOME", str(tmp_path_factory.mktemp("forker")))
         environment.delenv("XDG_CACHE_HOME", raising=False)
-        running = Forker("bot.jobs.tasks:load", "bot.report.picture", "bot.report.pdf_sheets", "bot.report.page")
+        running = Forker("bot.jobs.tasks:load", "tests.support.warmed_children:warm")
     with running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def forked(forker: Forker) -> Iterator[None]:
+    """Children of bots in this process need not load their packages, each for itself."""
+    with forker.used():
+        yield
 
 
 @pytest.fixture

@@ -4,16 +4,15 @@ from functools import partial
 from pathlib import Path
 
 from bot.history import lines, pictures
-from bot.report.page_template import STYLES, environment_of, own_file
+from bot.report.page_template import STYLES, own_file, template_of
 from bot.report.style import at_both_widths
 from core.history.history import History
 
 
 def render(history: History, *, version: str) -> str:
     """The history as one HTML page."""
-    environment = environment_of(Path(__file__).parent)
     headline = lines.headline(history)
-    return environment.get_template("page.html.j2").render(
+    return template_of(Path(__file__).parent).render(
         history=history,
         headline=headline,
         parts=[(*row, pictures.COLOUR[row[0]]) for row in lines.parts(history)],

@@ -14,7 +14,7 @@ from bot.report import iterations, metrics, suspects, timeline
 from bot.report.activity import heat_map
 from bot.report.citations import MAX_LINES, citations
 from bot.report.matrix import node_matrix
-from bot.report.page_template import STYLES, environment_of, own_file, script_hash
+from bot.report.page_template import STYLES, own_file, script_hash, template_of
 from bot.report.speedscope import to_speedscope
 from bot.report.style import at_both_widths
 from bot.report.trace import has_timeline, to_trace
@@ -43,13 +43,12 @@ def render_report(
 
     Its script only filters and marks, and is named by its hash; where it may not run, all is there to read.
     """
-    environment = environment_of(_FOLDER)
-    environment.filters["linked"] = _linker(diagnosis, known)
     shown: set[Place] = set()
     script = own_file(_FOLDER / "page.js")
     evidence = (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)
-    return environment.get_template("page.html.j2").render(
+    return template_of(_FOLDER).render(
         d=diagnosis,
+        linked=_linker(diagnosis, known),
         known=known,
         note=note,
         note_lists=TITLES,
@@ -109,7 +108,7 @@ def _plots(diagnosis: Diagnosis) -> dict[str, Markup]:
 
 
 def _linker(diagnosis: Diagnosis, faults: Sequence[KnownFault]) -> Callable[[str], Markup]:
-    """A filter that makes the ids of evidence in a sentence lead to the evidence."""
+    """What makes the ids of evidence in a sentence lead to the evidence."""
     known = {
         evidence.id for evidence in (*diagnosis.events, *diagnosis.nodes, *diagnosis.iterations, *diagnosis.metrics)
     }

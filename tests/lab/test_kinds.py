@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lab import files
 from lab.cluster import Cluster
 from lab.fault_kinds import FAULTS
 from lab.files import lay_out, write_corpus
@@ -53,7 +54,9 @@ def test_what_is_ended_from_outside_is_no_failure_of_its_own() -> None:
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a lab has made before its first fault: data, and a checkpoint of every group."""
     folder = tmp_path_factory.mktemp("lab")
-    write_corpus(folder / "corpus")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "SHARDS", 8)  # two for each rank; each machine of each job gets a copy
+        write_corpus(folder / "corpus")
     for group in SETTINGS:
         kept = folder / "checkpoints" / group / "some.pt"
         kept.parent.mkdir(parents=True)
@@ -93,11 +96,10 @@ def test_a_fault_finds_what_it_changes(kind: str, group: str, tmp_path: Path, sc
 
 def snapshot(site: Site) -> object:
     """Everything that a fault may prepare: files, mounts, arguments, launcher."""
-    files = {path: path.stat().st_size for path in site.work.rglob("*") if path.is_file() or path.is_fifo()}
-    texts = {path: path.read_bytes() for path in files if path.is_file()}
+    paths = {path for path in site.work.rglob("*") if path.is_file() or path.is_fifo()}
     return (
-        texts,
-        set(files),
+        {path: path.read_bytes() for path in paths if path.is_file()},
+        paths,
         [[*node.mounts, *node.shell] for node in site.cluster.nodes],
         repr(site.args),
         repr(site.launcher),

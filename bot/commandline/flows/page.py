@@ -9,7 +9,7 @@ from markupsafe import Markup
 from bot.commandline.flows import pictures
 from bot.commandline.flows.terminal import KINDS, QUIET, TITLES, headline, job_row, read_sentence, who
 from bot.commandline.flows.traffic_lanes import drawn_lanes
-from bot.report.page_template import STYLES, environment_of, own_file, script_hash
+from bot.report.page_template import STYLES, own_file, script_hash, template_of
 from bot.report.style import at_both_widths
 from bot.text.harmless import harmless
 from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer
@@ -33,9 +33,8 @@ def render(answer: FlowsAnswer, topology: Topology, *, file: str, version: str) 
     Args:
         file: what the capture is called.
     """
-    environment = environment_of(_FOLDER)
     script = own_file(_FOLDER / "timeline.js")
-    return environment.get_template("page.html.j2").render(
+    return template_of(_FOLDER).render(
         answer=answer,
         headline=headline(answer),
         titles=TITLES,

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from benchmarks.support.processes import alive
 from bot.jobs import tasks
 from bot.jobs.child import MODEST
@@ -16,6 +18,8 @@ from bot.state.state import State
 from tests.support.states import ask, now
 from tests.support.worker_tasks import TASKS
 from tests.support.workers import Recorder, environment, until, working
+
+pytestmark = pytest.mark.usefixtures("forked")  # as a bot starts them they are in test_diagnoses.py
 
 
 def test_the_slot_is_free_before_the_pictures_are_drawn(state: State, tmp_path: Path, recorder: Recorder) -> None:

@@ -13,6 +13,8 @@ from tests.support.states import ask
 from tests.support.worker_tasks import answer
 from tests.support.workers import Recorder, until, working
 
+pytestmark = pytest.mark.usefixtures("forked")  # as a bot starts them they are in test_diagnoses.py
+
 
 def answered(state: State) -> Run:
     """A run with an answer, and a thread about it."""

@@ -18,6 +18,8 @@ from bot.state.state import State, open_state
 from tests.support.states import Hands, ask, now
 from tests.support.workers import LEASE, Recorder, alone, shared_state, slack, starts, until, working
 
+pytestmark = pytest.mark.usefixtures("forked")  # as a bot starts them they are in test_diagnoses.py
+
 
 def test_a_stop_finishes_what_can_be_finished(state: State, tmp_path: Path, recorder: Recorder) -> None:
     """Within the grace period a run ends as usual, and nothing new begins."""

@@ -58,6 +58,11 @@ def faults_of(shown: AnswerContent) -> list[str]:
     return wrong
 
 
+def all_faults_of(answer: Answer) -> list[str]:
+    """The same, and what is wrong with the sentences of the diagnosis."""
+    return faults_of(shown_of(answer)) + sentences.faults_of(answer.diagnosis)
+
+
 def _twice(parent: str, details: str) -> list[str]:
     """Lines of the parent message that the thread says again."""
     lines = [re.sub(r"^(?:\*\w+\*|\d\.) ", "", line) for line in parent.splitlines()[1:]]
@@ -65,20 +70,16 @@ def _twice(parent: str, details: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_example_jobs_are_told_in_short(settings: Settings) -> None:
-    """41, 55: eight lines, each fact once, the gist in the text; no payload that Slack would refuse."""
-    assert check(ROOT / "examples", settings, lambda answer: faults_of(shown_of(answer))) == {}
+def test_the_example_jobs_are_told_in_short_and_in_sentences(settings: Settings) -> None:
+    """41, 55: eight lines, each fact once, the gist in the text; nothing that Slack would refuse, no bad sentence."""
+    assert check(ROOT / "examples", settings, all_faults_of) == {}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("archive", ARCHIVES)
 def test_labelled_jobs_are_told_in_short_and_in_sentences(archive: str, settings: Settings, tmp_path: Path) -> None:
-    """41, 55: the same for labelled jobs, and no fault in their sentences; at once, for to diagnose them takes long."""
-
-    def wrong_with(answer: Answer) -> list[str]:
-        return faults_of(shown_of(answer)) + sentences.faults_of(answer.diagnosis)
-
-    assert check_archive(archive, settings, wrong_with, tmp_path, every=ARCHIVES[archive]) == {}
+    """41, 55: the same for labelled jobs; at once, for to diagnose them takes long."""
+    assert check_archive(archive, settings, all_faults_of, tmp_path, every=ARCHIVES[archive]) == {}
 
 
 @pytest.mark.parametrize("name", every_name())
