@@ -37,7 +37,8 @@ _PAIR = re.compile(
     r"[A-Za-z\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af_./-]*"
     r"(?: [A-Za-z\u00c0-\u024f\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af_./-]+){0,3}?)"
     r"[\"']?(?: ?\((?P<of>\w+)\))?[\"']?\s*[:= ]\s*[\"']?"
-    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+|[KM](?![\w/]))?)(?![\d.]*[/:\d%])(?! ?[KMGT](?:i?B)?\b)(?P<unit> ?(?:m?s\b|[毫ミ밀]?(?:リ秒|리초|秒|초)))?"
+    r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+|[KM](?![\w/]))?)(?![\d.]*[/:\d%])(?! ?[KMGT](?:i?B)?\b)"
+    r"(?P<unit> ?(?:m?s\b|[毫ミ밀]?(?:リ秒|리초|秒|초)))?"
 )
 _MILLI = ("m", "毫", "ミ", "밀")  # a unit of thousandths of a second begins so: in English, Chinese, Japanese, Korean
 _TIMES = {"K": 1e3, "M": 1e6}  # behind a number: huggingface/nanotron src/nanotron/logging, human_format

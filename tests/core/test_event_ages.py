@@ -39,6 +39,11 @@ def seconds(parsed: Parsed) -> list[float]:
         ("90s", "30s", [-0.8, 59.2]),  # the youngest is the end of the job
         ("10m", "8m", [-60.8, 59.2]),
         ("3h2m", "3h", [-60.8, 59.2]),
+        (
+            "91s",
+            "31s",
+            [-0.8, 59.2],
+        ),  # kubectl ran a second after the last line: the pod was killed when it was told to end
         ("80s", "50s", [1.0, 31.0]),  # a container had started when the first line was written, but for a unit
     ],
 )

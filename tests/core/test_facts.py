@@ -207,6 +207,18 @@ def test_a_daemon_starts_once_and_restarts_the_second_time(said: str) -> None:
     assert restarts(at(0, said), at(30, said), at(60, said)) == [2]
 
 
+def test_a_machine_that_starts_once_the_job_worked_started_anew() -> None:
+    """Its log may begin with the job, so that nobody saw it start before."""
+    steps = [at(k, f"INFO iteration {k} loss 2.5") for k in range(1, 9)]
+
+    def found(when: float) -> list[str]:
+        parsed = parse(four_nodes({}, usual=steps, others={"node-2/messages": [at(when, BANNER)]}))
+        return [one.fact.kind for one in find_candidates(parsed)]
+
+    assert found(7.5) == ["node restarted"]
+    assert found(0.5) == []
+
+
 def test_each_node_may_start_once() -> None:
     """Four first times are not four restarts."""
     daemons = {f"node-{n}/kubelet.log": [at(n, STARTED)] for n in range(4)}

@@ -132,6 +132,11 @@ def test_a_log_gives_identifiers_to_machines() -> None:
     assert [found[name] for name in files] == ["met-080.dc2", "met-080.dc2", "met-081.dc2", "met-081.dc2"]
     assert find_identified(files, {"status.txt": told.partition("91adb91d")[0].encode()}) == {}
 
+    files["alloc/23d4b87e/trainer.stderr.0"] = b""
+    assert find_identified(files, {"status.txt": told.encode()})["alloc/23d4b87e/trainer.stderr.0"] == "met-080.dc2"
+    files["old/23d4b87e/trainer.stdout.0"] = b""  # of whom the other folder is, nobody tells
+    assert "alloc/23d4b87e/trainer.stderr.0" not in find_identified(files, {"status.txt": told.encode()})
+
 
 def test_pods_of_one_job_are_no_ranks_of_one_machine() -> None:
     """titan-worker is no host: a third pod may never have started."""

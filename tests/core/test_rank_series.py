@@ -280,3 +280,20 @@ def test_addresses_that_differ_by_node_are_no_change_of_few_values() -> None:
     }
 
     assert diagnose(job(dict(files), nodes=tuple(NODES), node_ranks=NODES, status=Status.COMPLETED), []).nodes == ()
+
+
+@pytest.mark.parametrize(("cut", "first"), [(0, 1.0), (0, 150.0), (3, 1.0)])
+def test_the_first_value_and_a_log_that_was_cut_off_hide_no_change(cut: int, first: float) -> None:
+    """The first step compiles for minutes; rank 1 is said to be behind, while the work of ranks 4 and 5 is longer."""
+    said: dict[int, list[str]] = {rank: [] for rank in range(8)}
+    for step in range(1, STEPS + 1):
+        for rank in range(8):
+            slow = step > ONSET and rank in (4, 5)
+            knead = 0.8 * (1.6 if slow else 1.0) * (first if step == 1 else 1.0) * (1 + 0.01 * noise(step, rank))
+            rest = 0.6 if step > ONSET and not slow else 0.1
+            said[rank].append(f"iteration {step} loss 2.5 knead {knead:.3f} s rest {rest + 0.001 * rank:.3f} s")
+    said[1] = said[1][: len(said[1]) - cut]
+    files = {f"{home(rank)}/rank_{rank}.log": lines(*texts) for rank, texts in said.items()}
+    one = job(dict(files), nodes=tuple(NODES), node_ranks=NODES, status=Status.FAILED)
+
+    assert [node.node for node in diagnose(one, []).nodes] == ["farm-c"]

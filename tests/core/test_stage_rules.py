@@ -34,3 +34,20 @@ def test_the_functions_of_a_traceback_name_the_stage(functions: tuple[str, ...],
     lines = [f'  File "x.py", line {n}, in {name}' for n, name in enumerate(functions)]
 
     assert stage_of_frames(lines) is stage
+
+
+@pytest.mark.parametrize(
+    ("code", "stage"),
+    [
+        ("torch.save(state, path)", Stage.CHECKPOINT_SAVING),
+        ("self._save_checkpoint(runner)", Stage.CHECKPOINT_SAVING),
+        ("sichern(zustand, schritt)", Stage.CHECKPOINT_SAVING),
+        ("y = model(x)", None),
+    ],
+)
+def test_what_the_innermost_frame_calls_names_the_stage(code: str, stage: Stage | None) -> None:
+    """Functions of C leave no frame of their own; the code of outer frames is older."""
+    outer = ['  File "train.py", line 9, in main', "    saved = save_all(x)"]
+    lines = ["Traceback (most recent call last):", *outer, '  File "train.py", line 3, in one', f"    {code}"]
+
+    assert stage_of_frames([*lines, "OSError: [Errno 28] No space left on device"]) is stage

@@ -1,35 +1,45 @@
-"""Jobs of which no rule knows a word: what all complain of last concerns all of them."""
+"""Jobs of which nobody has an answer: whom they concern, and what is told of them before that is said."""
 
 import pytest
 
 from core.diagnose import diagnose
-from core.job import Job
+from core.job import Status
 from core.model import Confidence, Scope
-from tests.support.jobs import job, lines
+from tests.support.jobs import at, job, lines
 
-FATAL = "[1,{rank}]<stderr>:gridfit: fatal: check_finite: loss is not finite, step 21"
-STEP = "[1,{rank}]<stdout>:gridfit step {n} loss 2.5 read 0.1"
-
-
-def ended(last: int = 20, behind: int = 0, ranks: int = 8) -> Job:
-    """A log without a clock of ranks on two machines, which complain after step 20 and go on to the last one."""
-    said = [f"[1,{rank}]<stdout>:rank {rank} on cn{rank // 4}" for rank in range(8)]
-    for n in range(1, last + 1):
-        said += [STEP.format(rank=rank, n=n) for rank in range(8)]
-        said += [FATAL.format(rank=rank) for rank in range(ranks) if n == 20]
-    said += [f"[1,{rank}]<stdout>:closing shard {n}" for n in range(behind) for rank in range(8)]
-    return job({"gridfit.log": lines(*said)})
+NODES = tuple(f"gpu-{n}" for n in range(4))
 
 
-def test_what_all_complain_of_last_concerns_the_whole_job() -> None:
-    """In words that nobody wrote down, and of which no clock tells when they were said."""
-    found = diagnose(ended(), [])
+def logs(nodes: tuple[str, ...] = NODES, work: tuple[float, float] = (0.3, 0.3)) -> dict[str, str]:
+    """Machines that count to 40 and end; the seconds that their work takes in the first and the second half."""
+    return {
+        f"{node}.log": lines(
+            *(at(k, f"INFO step {k} work {work[k > 20] + k % 3 / 100:.2f} s loss 2.5") for k in range(1, 41))
+        )
+        for node in nodes
+    }
 
-    assert (found.scope, found.nodes, found.confidence) == (Scope.JOB, (), Confidence.WEAK)
-    assert found.headline.startswith("All 2 nodes ended with “gridfit: fatal: check_finite: loss is not finite")
+
+def test_what_ended_a_job_whose_nodes_are_alike_to_their_end_concerned_all_of_them() -> None:
+    """Their logs end without an error, a stop or a silent node: no node can be the reason more than another."""
+    found = diagnose(job(logs(), nodes=NODES, status=Status.FAILED), [])
+
+    assert (found.scope, found.confidence, found.nodes) == (Scope.JOB, Confidence.WEAK, ())
+    assert found.headline == "Nothing conclusive was found during training, after iteration 40; no node stands out."
 
 
-@pytest.mark.parametrize("one", [ended(last=40), ended(behind=30)], ids=["went on", "said much more"])
-def test_what_did_not_end_the_job_is_not_told_so(one: Job) -> None:
-    """A complaint after which all went on is none of the end."""
-    assert "ended with “gridfit" not in diagnose(one, []).headline
+def test_where_the_log_of_a_node_is_missing_nobody_knows() -> None:
+    """It may be the one that broke."""
+    found = diagnose(job(logs(NODES[:3]), nodes=NODES, status=Status.FAILED), [])
+
+    assert found.scope is not Scope.JOB
+
+
+@pytest.mark.parametrize("status", [Status.FAILED, Status.RUNNING])
+def test_a_time_that_all_print_and_that_became_longer_is_told_first(status: Status) -> None:
+    """By less than a clock of whole seconds shows."""
+    found = diagnose(job(logs(work=(0.2, 0.5)), nodes=NODES, status=status), [])
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+    assert "steps had become longer" in found.headline
+    assert "Work went from 0.2" in found.why[0]

@@ -1,4 +1,4 @@
-"""Determined's log of a task: ``[2026-03-04T18:40:12.818610Z] 9a46dc42 [rank=0] || INFO: text``, or blanks for its master.
+"""Determined's log of a task: ``[2026-03-04T18:40:12.818610Z] 9a46dc42 [rank=0] || INFO: text``; its master has blanks.
 
 determined-ai/determined master/pkg/model/task_log.go (0.38): the time, the first eight letters of the container's
 identifier, and the rank, where there are any.
@@ -11,8 +11,8 @@ from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.stamps import iso
 
 _LINE = re.compile(
-    rb"\[(?P<time>\d{4}-\d\d-\d\dT[0-9:.]{8,18}Z)\] {1,2}(?P<container>[0-9a-f]{8}| {8}) {1,2}(?:\[rank=(?P<rank>\d{1,6})\] )?"
-    rb"\|\| ?"
+    rb"\[(?P<time>\d{4}-\d\d-\d\dT[0-9:.]{8,18}Z)\] {1,2}(?P<container>[0-9a-f]{8}| {8}) {1,2}"
+    rb"(?:\[rank=(?P<rank>\d{1,6})\] )?\|\| ?"
 )
 _MOST = 0.9  # of the lines; the master writes no others
 
