@@ -112,15 +112,15 @@ def _all_speak(findings: Findings) -> bool:
 
 
 def _of_all_or_nobody(findings: Findings, why: str, check: str) -> Verdict:
-    """A job of whose nodes none stands out in anything: most often what ended it concerned all of them.
+    """A job whose logs are there, and of whose nodes none stands out: most often what ended it concerned all of them.
 
     Of 23 labelled jobs of which nothing else was found, 4 were the fault of a node (docs/LOG.md, 2026-11-28).
     """
     return Verdict(
         Scope.JOB,
         Confidence.WEAK,
-        f"Nothing conclusive was found{findings.place}; no {findings.unit} stands out.",
-        (why, f"The logs of all {len(findings.nodes)} {findings.unit}s are there, and they are alike to their end."),
+        f"The job ended without a word of why{findings.place}; no {findings.unit} stands out.",
+        (why, f"The logs of all {len(findings.nodes)} {findings.unit}s are there, and no difference is worth a name."),
         (),
         (check,),
     )

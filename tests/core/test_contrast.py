@@ -96,7 +96,7 @@ def test_contrast_alone_accuses_nobody() -> None:
     """To differ is no fault."""
     diagnosis = diagnose(many_nodes(8, {3: (*USUAL, *ODD)}), [])
 
-    assert (diagnosis.scope, diagnosis.nodes) == (Scope.UNKNOWN, ())
+    assert (diagnosis.scope, diagnosis.nodes) == (Scope.JOB, ())
 
 
 def test_contrast_settles_who_of_two_silent_nodes_it_was() -> None:

@@ -131,7 +131,7 @@ def test_a_steady_job_that_failed_without_a_word_is_not_cleared() -> None:
     """A log that ends is no proof of health when the scheduler says that the job failed."""
     found = diagnose(four_nodes({}, usual=steps(30, total=900), status=Status.FAILED), [])
 
-    assert found.scope is Scope.UNKNOWN
+    assert (found.scope, found.confidence) == (Scope.JOB, Confidence.WEAK)
 
 
 def test_the_end_in_job_json_counts_in_the_zone_of_the_logs() -> None:

@@ -25,7 +25,9 @@ def test_what_ended_a_job_whose_nodes_are_alike_to_their_end_concerned_all_of_th
     found = diagnose(job(logs(), nodes=NODES, status=Status.FAILED), [])
 
     assert (found.scope, found.confidence, found.nodes) == (Scope.JOB, Confidence.WEAK, ())
-    assert found.headline == "Nothing conclusive was found during training, after iteration 40; no node stands out."
+    assert (
+        found.headline == "The job ended without a word of why during training, after iteration 40; no node stands out."
+    )
 
 
 def test_where_the_log_of_a_node_is_missing_nobody_knows() -> None:

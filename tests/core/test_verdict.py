@@ -43,8 +43,8 @@ def verdict(one: Job, *baseline: Job) -> Diagnosis:
         (four_nodes(dict.fromkeys(range(4), raised("ValueError: boom"))), Scope.JOB, Confidence.SUPPORTED),
         (four_nodes({}, usual=steps(9), others=CONTROLLER), Scope.NODE, Confidence.SUPPORTED),
         (four_nodes({0: lost(1), 1: lost(0)}, usual=steps(9)), Scope.UNKNOWN, Confidence.WEAK),
-        (four_nodes({}, usual=steps(9)), Scope.UNKNOWN, Confidence.WEAK),
-        (four_nodes({}, usual=["hello"]), Scope.UNKNOWN, Confidence.WEAK),
+        (four_nodes({}, usual=steps(9)), Scope.JOB, Confidence.WEAK),
+        (four_nodes({}, usual=["hello"]), Scope.JOB, Confidence.WEAK),
     ],
     ids=[
         "direct alone",
@@ -258,7 +258,7 @@ def test_a_running_job_with_a_fault_is_diagnosed() -> None:
             four_nodes(dict.fromkeys(range(4), raised("KeyError: 'lr'")), usual=["building GPT model ..."]),
             "The program raised “KeyError: 'lr'” during training; no node stands out.",
         ),
-        (four_nodes({}, usual=["hello"]), "Nothing conclusive was found."),
+        (four_nodes({}, usual=["hello"]), "The job ended without a word of why; no node stands out."),
     ],
 )
 def test_the_headline_says_where_to_look(one: Job, headline: str) -> None:
