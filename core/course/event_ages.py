@@ -26,8 +26,8 @@ from core.logs.lines import NO_TIME
 # kubernetes/apimachinery pkg/util/duration/duration.go: HumanDuration (1.31)
 _HEADER = re.compile(r"^(?:NAMESPACE\s+)?LAST SEEN\s+TYPE\s+REASON\s+OBJECT\b")
 _ROW = re.compile(
-    r"^(?:[a-z][\w-]*\s+)?(?:(?P<d>\d{1,4})d)?(?:(?P<h>\d{1,3})h)?(?:(?P<m>\d{1,3})m)?(?:(?P<s>\d{1,3})s)?"
-    r"\s+(?:Normal|Warning)\s+(?P<reason>\w+)"
+    r"^(?:[a-z][\w-]{0,62}+\s{1,64}+)?(?:(?P<d>\d{1,4})d)?(?:(?P<h>\d{1,3})h)?(?:(?P<m>\d{1,3})m)?(?:(?P<s>\d{1,3})s)?"
+    r"\s{1,64}+(?:Normal|Warning)\s{1,64}+(?P<reason>\w{1,64})"
 )
 _UNITS = {"d": 86_400 * SECOND, "h": 3_600 * SECOND, "m": 60 * SECOND, "s": SECOND}  # microseconds
 _STARTED, _KILLING = "Started", "Killing"  # kubernetes/kubernetes pkg/kubelet/events/event.go (1.31)

@@ -30,7 +30,7 @@ STAGES = tuple(Stage)
 _UNKNOWN = STAGES.index(Stage.UNKNOWN)
 _STAMP = re.compile(r"^\[<TS>\]\s{0,4}")  # the clock in brackets before a line, as of Megatron, is no part of a phrase
 
-_CALLED = re.compile(r"([A-Za-z_]\w*)\(")
+_CALLED = re.compile(r"(?<!\w)([A-Za-z_]\w{0,80}+)\(")
 
 
 @dataclass(frozen=True, slots=True)
