@@ -278,20 +278,22 @@ def known() -> set[tuple[str, str]]:
 def measured() -> Iterator[dict[str, object]]:
     """A dictionary for each: its place, text, method and exponent.
 
-    What seems to grow and is not known to is measured again after all others: tries that follow each other at once all
-    meet the same busy machine (two linear ones of 1,400 seemed to grow at a load of twelve).
+    What is not as it is listed is measured again after all others: tries that follow each other at once all meet the
+    same busy machine (at a load of twelve two linear ones of 1,400 seemed to grow, at another one that grows did not).
     """
     later, listed = [], known()
     for (name, flags), (place, method) in sorted(house().items()):
         sys.stderr.write(f"{place} {name[:100]}\n")  # the last one is where it hangs
         pattern = _compiled(name, flags)
-        power = exponent(pattern, method, is_known=(place, name) in listed)
-        if power > FASTER and (place, name) not in listed:
+        is_known = (place, name) in listed
+        power = exponent(pattern, method, is_known=is_known)
+        if (power < LINEAR) if is_known else (power > FASTER):
             later.append((place, name, method, pattern, power))
         else:
             yield {"place": place, "pattern": name, "method": method, "exponent": power}
     for place, name, method, pattern, before in later:
-        power = min(before, *(exponent(pattern, method) for _ in range(MORE_TRIES)))
+        choose = max if (place, name) in listed else min
+        power = choose(before, *(exponent(pattern, method) for _ in range(MORE_TRIES)))
         yield {"place": place, "pattern": name, "method": method, "exponent": power}
 
 
