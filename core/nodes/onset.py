@@ -58,8 +58,8 @@ def _of_hang(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) ->
         for candidate in candidates
         if len(candidate.nodes) == 1
         and candidate.count >= AGAIN
+        and not (candidate.fact.known and candidate.fact.kind != Kind.LAST_WORDS)
         and int(parsed.table.time[candidate.rows].min()) > since
-        and not (tells_of_the_end(candidate) and candidate.fact.kind != Kind.LAST_WORDS)
         and not is_order(parsed.table, candidate)
     ]
     if len({candidate.nodes for candidate in again}) != 1:

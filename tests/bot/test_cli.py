@@ -28,7 +28,7 @@ def run(firstfault: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run
 
 @pytest.fixture
 def jobs(tmp_path: Path) -> str:
-    """A jobs folder: one that failed on a node, two that went well, one with the log of a node alone, one without logs."""
+    """A jobs folder: one failed on a node, two went well, one has the log of a node alone, one has none."""
     folder = tmp_path / "jobs"
     for name in ("good1", "good2"):
         make_job(folder / name, "COMPLETED", "training done")
