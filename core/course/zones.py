@@ -98,7 +98,7 @@ def _ahead(
     own = _of_job([stretch for stretch in known if stretch.form == usual])
     began, ended = min(stretch.first for stretch in own), max(stretch.last for stretch in own)
     offsets, of_own = _offsets(known, usual), {stretch.file for stretch in own}
-    others = [stretch for stretch in known if stretch not in own]
+    others = sorted(set(known).difference(own), key=lambda stretch: stretch.rows.start)
     apart: dict[str, set[int]] = {}
     for stretch in others:
         if stretch.file not in of_own:
