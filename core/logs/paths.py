@@ -19,8 +19,11 @@ _NODE_NAME = re.compile(
 )
 _OF_PODS = re.compile(r"[\w.-]+-(?:master|worker|launcher)", re.IGNORECASE)
 _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process|workerlog)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
-# Of Paddle (workerlog.0) and detectron2 (log.txt.rank1): an ending is none
-_RANK_AT_END = re.compile(r"(?:^|[-_.])(?:rank\.?|workerlog\.)\d{1,6}$", re.IGNORECASE)
+# Of Paddle (workerlog.0) and detectron2 (log.txt.rank1), and of an address: an ending is none
+_RANK_AT_END = re.compile(
+    r"(?:^|[-_.])(?:rank\.?|workerlog\.)\d{1,6}$|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}$",
+    re.IGNORECASE,
+)
 # What names of machines end with, and no log: reserved for private use (RFC 6762, RFC 2606, ICANN), or given to anybody
 _DOMAIN = re.compile(
     r"\.(?:local|lan|lab|home|intranet|internal|private|corp|cluster|hpc|localdomain|example|test|com|net|org|edu|gov)$",
@@ -30,9 +33,11 @@ _LOCAL_NAME = re.compile(r"(?:^|[-_.])local[-_]?(?:rank)?[-_.]?(\d{1,3})(?=$|[-_
 _ATTEMPT = re.compile(r"attempt_(\d{1,4})")
 _NUMBERED_HOST = re.compile(r"(?P<host>.+?)[-_.](?P<marked>r(?=\d))?(?P<rank>\d{1,6})")
 _HOST_WITH_NUMBER = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9.-]+")  # no underscore is in the name of a host
+_ADDRESSED = re.compile(r"(?:[A-Za-z][\w-]{0,40}[-_.@])?(?P<address>\d{1,3}(?:\.\d{1,3}){3})")
 _NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@_]((?=.*[A-Za-z])[\w.-]+)")
 _RANK_AT_HOST = re.compile(r"[A-Za-z]{1,16}[-_]?(?P<rank>\d{1,6})@(?P<host>[\w.-]{1,253})")
 _OF_MACHINE = re.compile(r"(?:train(?:er|ing)?|log|out|output|stdout|console|job|run|main)[-_.](.+)", re.IGNORECASE)
+_OF_MACHINES = re.compile(r"(?:node|host|machine|instance|pod)s", re.IGNORECASE)  # a folder with a folder for each
 _MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Za-z]+\d+")
 _OF_A_RUN = re.compile(
     r"logs?|run|attempt|epoch|step|iter|version|ver|v\d|checkpoint|ckpt|rank|local|stage|task|part|job|shard|try|trial|exp|proc"
@@ -42,7 +47,7 @@ _OF_A_RUN = re.compile(
 MIN_SHARED, MAX_OWN = 2, 2  # letters that names of machines have in common, and that are each one's own
 _NUMBERED_STEM = re.compile(r"(?P<word>[A-Za-z_.-]{0,16}?)(?P<number>\d{1,3})")
 _NUMBERED_FILE = re.compile(r"([A-Za-z]+|[A-Za-z0-9_.-]{0,80}[A-Za-z0-9](?=[-_.]))[-_.]?(\d{1,6})")
-LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate", re.IGNORECASE)
+LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate|composer", re.IGNORECASE)
 _UNPACK = (".gz", ".zst", ".xz")
 
 # The kubelet's /var/log/pods/<namespace>_<pod>_<uid>/<container>/<restarts>.log, and the links of /var/log/containers.
@@ -97,7 +102,7 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         manifest,
         known,
         manifest.nodes or _numbered_hosts(stems, manifest),
-        behind_numbers(stems) or _behind_words(stems) or _pods(stems),
+        _addressed(stems) or behind_numbers(stems) or _behind_words(stems) or _pods(stems),
         {} if any(known.node(stem) for stem in stems) else _numbered_ranks(stems, ranks),
         _machines(names),
         tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
@@ -224,14 +229,22 @@ def _numbered_ranks(stems: Iterable[str], ranks: int) -> dict[str, int]:
 
 
 def _machines(names: Iterable[str]) -> frozenset[str]:
-    """Folders side by side that differ in a number or a letter and hold no numbered parts of a run: pc-11, pc-12."""
+    """Folders side by side that differ in a number or a letter and hold no numbered parts of a run: pc-11, pc-12.
+
+    And those within a folder that is called ``nodes``.
+    """
     beside: dict[tuple[str, ...], set[str]] = {}
     for name in names:
         parts = PurePosixPath(strip(name)).parts[:-1]
         for place, part in enumerate(parts):
             if _MACHINE.fullmatch(part) and not _OF_A_RUN.match(part):
                 beside.setdefault(parts[:place], set()).add(part)
-    return frozenset(part for folders in beside.values() if _are_alike(folders) for part in folders)
+    return frozenset(
+        part
+        for above, folders in beside.items()
+        if _are_alike(folders) or (above and _OF_MACHINES.fullmatch(above[-1]))
+        for part in folders
+    )
 
 
 def _are_alike(folders: set[str]) -> bool:
@@ -247,6 +260,12 @@ def behind_numbers(words: Iterable[str]) -> dict[str, str]:
     words = set(words)
     found = {word: match[1] for word in words if (match := _NUMBERED_PROCESS.fullmatch(word))}
     return found if 1 < len(found) == len(words) == len(set(found.values())) else {}
+
+
+def _addressed(stems: Iterable[str]) -> dict[str, str]:
+    """The address of the machine that each of these is called after: ``train-10.8.4.15``; none of one address alone."""
+    found = {stem: match["address"] for stem in stems if (match := _ADDRESSED.fullmatch(stem))}
+    return found if len(set(found.values())) > 1 else {}
 
 
 def _named_before(before: str, paths: Layout) -> str | None:

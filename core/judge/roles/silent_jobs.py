@@ -11,6 +11,7 @@ from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.rank_rows import last_rows, last_words
 from core.judge.roles.row_queries import LATE, LEAD, TROUBLE, first_of_ranks, without
+from core.logs.lines import NO_TIME
 from core.model import Role
 from core.parsed import Parsed
 from core.shares import MAJORITY, few_of
@@ -84,7 +85,7 @@ def weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequenc
 
     def weigh(candidate: Candidate) -> Candidate:
         own = np.intersect1d(candidate.rows, led)
-        if candidate not in dying or candidate.fact.known or not len(own) or _say_all_at_once(table, candidate, last):
+        if candidate not in dying or candidate.fact.known or not len(own) or _say_all_at_once(parsed, candidate, last):
             return candidate
         why = "said last, and first of all"
         root = without(table, candidate, lambda rows: ~np.isin(rows, own), "").with_role(Role.ROOT, why)
@@ -93,11 +94,19 @@ def weigh_last_words(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequenc
     return [weigh(candidate) for candidate in candidates]
 
 
-def _say_all_at_once(table: EventTable, candidate: Candidate, last: Mapping[int, int]) -> bool:
-    """Whether most speakers end with the same words within a second: each decided so by itself, and none was lost."""
+def _say_all_at_once(parsed: Parsed, candidate: Candidate, last: Mapping[int, int]) -> bool:
+    """Whether most speakers, or one on each node, end with the same words: each decided so by itself, none was lost.
+
+    Within a second; or, where nobody had made progress for as long as peers take to notice a death, within that time.
+    """
+    table, ended = parsed.table, parsed.iterations.ended
     rows = np.intersect1d(candidate.rows, list(last.values()))
-    times = table.time[rows]
-    return len(rows) > len(last) * MAJORITY and int(times.max() - times.min()) <= AT_ONCE
+    times, nodes = table.time[rows], np.unique(table.node[list(last.values())])
+    most = len(rows) > len(last) * MAJORITY or (
+        len(nodes) > MIN_SPEAKERS and len(np.unique(table.node[rows])) == len(nodes)
+    )
+    stood = ended != NO_TIME and len(rows) > 0 and int(times.min()) - ended > LATE
+    return most and int(times.max() - times.min()) <= (LATE if stood else AT_ONCE)
 
 
 def _tells_of_peers(candidate: Candidate) -> bool:
