@@ -58,19 +58,25 @@ def find_repeats(parsed: Parsed, *, counting: bool = False) -> str:
 def _told_wait(parsed: Parsed) -> str:
     """What most ranks say as their last words, without a clock: for how long they waited. Else empty.
 
-    No good job says it, nor does anybody say it twice.
+    No good job says it, nor does anybody say it twice but to tell of a longer wait.
     """
     table = parsed.table
     ends = untimed_ends(table)
     of_event = {event: set(table.rank[rows].tolist()) for event, rows in rows_by(table.event, ends)}
     event, ranks = max(of_event.items(), key=lambda item: (len(item[1]), -item[0]), default=(-1, set[int]()))
-    if len(ranks) <= max(MIN_RANKS, len(table.ranks) * MAJORITY) or len(ranks) < int(table.heads[event]):
+    if len(ranks) <= max(MIN_RANKS, len(table.ranks) * MAJORITY) or len(ranks) * (LEAST - 1) < int(table.heads[event]):
         return ""
     if parsed.usual is not None and table.templates[event].id in parsed.usual.anywhere:
         return ""
-    row = int(ends[table.event[ends] == event][0])
-    text = read_rows(parsed.files, table, [row]).get(row, "").strip()
-    return text if (last_duration(text) or 0.0) >= LONG and outcome_of(text) is not Outcome.DONE else ""
+    rows = table.rows_of([event])[event]
+    texts = {row: text.strip() for row, text in read_rows(parsed.files, table, rows).items()}
+    waits = {row: last_duration(text) or 0.0 for row, text in texts.items()}
+    for _, own in rows_by(table.rank, np.sort(rows)):
+        told = [waits.get(row, 0.0) for row in own.tolist()]
+        if min(told) < LONG or told != sorted(set(told)):
+            return ""
+    text = texts[int(ends[table.event[ends] == event][0])]
+    return text if outcome_of(text) is not Outcome.DONE else ""
 
 
 def _last_repeated(said: Sequence[str]) -> Iterator[tuple[int, str, bool]]:

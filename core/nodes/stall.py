@@ -195,9 +195,10 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
         return []
     counts = _counts(table)
     odd = [rank for rank in words.odd if _is_elsewhere(table, last, rank, words.odd, until)]
-    saying = {rank: len(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
-    odd = [rank for rank in odd if saying[rank] > len(home) * MAJORITY or (saying[rank] == 1 and rank != min(home))]
-    odd = [rank for rank in odd if saying[rank] > 1 or not _went_on_after(parsed, int(table.event[last[rank]]))]
+    saying = {rank: set(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
+    own = {rank for rank, ranks in saying.items() if ranks <= set(odd) and rank != min(home)}  # nobody else says it
+    odd = [rank for rank in odd if rank in own or len(saying[rank]) > len(home) * MAJORITY]
+    odd = [rank for rank in odd if rank not in own or not _went_on_after(parsed, int(table.event[last[rank]]))]
     return _apart(parsed, words, odd, home, "The last word of {who} was", "that of ")
 
 
@@ -234,8 +235,10 @@ def _words(parsed: Parsed, rows: Mapping[int, int], home: Mapping[int, str]) -> 
     texts = {rank: quote(known.get(row, "")) for rank, row in sorted(rows.items()) if rank in home}
     phrases = {rank: phrase(known.get(rows[rank], ""), names) for rank in texts}
     usual, count = Counter(phrases.values()).most_common(1)[0] if phrases else ("", 0)
-    # what begins like the others' words and ends before they do was cut off with its log
+    # what begins like the others' words and ends before they do was cut off with its log; the first rank speaks for all
     odd = sorted(rank for rank, words in phrases.items() if not usual.startswith(words))
+    alone = Counter(phrases.values())[phrases.get(min(home), "")] == 1
+    odd = [rank for rank in odd if not (alone and len(odd) > 1 and rank == min(home))]
     if count <= len(home) * MAJORITY or not are_few(odd, home, home):
         return None
     return _Words(texts, next(texts[rank] for rank, words in phrases.items() if words == usual), count, odd)
