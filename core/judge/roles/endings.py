@@ -9,15 +9,16 @@ from core.events.table import EventTable
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.ending import is_order
+from core.judge.exits import Exits
 from core.judge.roles.row_queries import Rows, after, first_of_ranks, first_times, has_waited, is_trouble, without
 from core.model import Role
 
 
-def clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+def clear_endings(table: EventTable, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
     """What peers tell after their own node was told to end, or an agent of a store after its node had failed.
 
     And a watchdog that waited in vain for a peer ends its own process with SIGABRT: that is no fault of its node, nor
-    what a launcher reports of it without a clock, where all ranks had waited. An order to end comes from outside of a
+    what a launcher reports of it without a clock, where that rank had waited, or all had. An order to end comes from outside of a
     node; its own launcher asks the others because one of them failed.
     """
     asked_at = first_times(table, [candidate for candidate in candidates if is_order(table, candidate)])
@@ -25,11 +26,12 @@ def clear_endings(table: EventTable, candidates: Sequence[Candidate]) -> Sequenc
     waited_at = first_times(table, [candidate for candidate in candidates if has_waited(candidate)])
     ranks_waited = first_of_ranks(table, [candidate for candidate in candidates if has_waited(candidate)])
     all_waited = bool(ranks_waited) and set(table.ranks) <= ranks_waited.keys()
+    of_waiting = [end.row for rank, end in exits.of_rank.items() if rank in ranks_waited and end.row is not None]
     why = "its node was ending already"
 
     def ended_itself(rows: Rows) -> NDArray[np.bool_]:
         late = _since(table, waited_at, rows) <= table.time[rows]
-        return np.asarray(late | (~table.timed[rows] & all_waited), np.bool_)
+        return np.asarray(late | (~table.timed[rows] & (all_waited | np.isin(rows, of_waiting))), np.bool_)
 
     def clear(candidate: Candidate) -> Candidate:
         if candidate.fact.kind == Kind.ABORTED and candidate.role is Role.ROOT:

@@ -30,7 +30,7 @@ _SILENT_EXIT = Fact(
 def promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
     """A launcher's report of a process that ended by itself without a word is a direct trace of that process.
 
-    Of the rank that it names, where the launcher is of no node.
+    Of the rank that it names, and of its node, whoever reports it.
     """
     table = parsed.table
     homes = ranks_of_nodes(table, parsed.job.manifest.node_ranks)
@@ -53,7 +53,7 @@ def promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate], exits:
         alone = without(table, candidate, explained, "").with_role(Role.ROOT, "the process ended without a word")
         ranks = tuple(sorted(rank for rank, end in exits.of_rank.items() if end.row in alone.rows))
         nodes = tuple(node for node in homes if set(homes[node]) & set(ranks))
-        return replace(alone, fact=_SILENT_EXIT, nodes=alone.nodes or nodes, ranks=alone.ranks or ranks)
+        return replace(alone, fact=_SILENT_EXIT, nodes=nodes or alone.nodes, ranks=ranks or alone.ranks)
 
     return [promote(candidate) for candidate in candidates]
 

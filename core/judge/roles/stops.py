@@ -16,6 +16,7 @@ from core.judge.survived_errors import GRACE
 from core.logs.lines import NO_TIME
 from core.model import Role
 from core.parsed import Parsed
+from core.shares import MAJORITY
 
 
 def weigh_stops(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
@@ -23,7 +24,7 @@ def weigh_stops(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -
 
     Who timed out before the stop had waited for long: what kept them waiting is older still. And what has no clock came
     when progress ended, if that was long before the stop. A launcher that tells above the stop of a process that ended
-    with an error is stopped because of it.
+    with an error is stopped because of it, and so is one of which few ended by themselves.
     """
     table = parsed.table
     stops = [candidate for candidate in candidates if candidate.fact.stop and candidate.role is Role.ROOT]
@@ -38,7 +39,8 @@ def weigh_stops(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -
     waited = [candidate for candidate in candidates if has_waited(candidate)]
     reach = 0 if _had_stalled(parsed, stopped[0]) else GRACE
     above = any(table.file[row] == table.file[stopped[1]] and row < stopped[1] for row in exits.failed)
-    if above or any(_came_before(table, candidate, stopped, reach) for candidate in (*roots, *waited)):
+    by_itself = any(_ended_by_itself(candidate, exits) for candidate in roots)
+    if above or by_itself or any(_came_before(table, candidate, stopped, reach) for candidate in (*roots, *waited)):
         why, cleared = "something had failed before", frozenset(stops)
     else:
         why, cleared = "came after the stop", frozenset(roots)
@@ -78,6 +80,13 @@ def _had_stalled(parsed: Parsed, stopped: int) -> bool:
         return False
     quiet = (stopped - int(course.times[-1])) / SECOND
     return quiet > patience(pace.progress, pace.progress, pace.longest, steps=END_STEPS)
+
+
+def _ended_by_itself(candidate: Candidate, exits: Exits) -> bool:
+    """Whether all who say it ended with an exit code of their own, while most ranks had to be ended by a signal."""
+    signalled = sum(end.signal is not None for end in exits.of_rank.values())
+    own = [rank for rank in candidate.ranks if (end := exits.of_rank.get(rank)) is not None and end.code]
+    return 0 < len(own) == len(candidate.ranks) and signalled > len(exits.of_rank) * MAJORITY
 
 
 def _came_before(table: EventTable, candidate: Candidate, stopped: tuple[int, int], reach: int) -> bool:
