@@ -32,12 +32,14 @@ class Exits:
     """The first report of each rank, and what job.json says of its nodes (None: a node never told how it ended).
 
     failed: rows of all reports of processes that ended with an error, of whatever rank, in order; with the signal, if
-    one ended them. are_capped: there were more reports, or tasks in them, than are read.
+    one ended them. on: the node of those that name it. are_capped: there were more reports, or tasks in them, than are
+    read.
     """
 
     of_rank: Mapping[int, Exit]
     of_node: Mapping[str, Exit | None]
     failed: Mapping[int, int | None] = field(default_factory=dict)
+    on: Mapping[int, str] = field(default_factory=dict)
     are_capped: bool = False
 
 
@@ -49,7 +51,8 @@ def find_exits(parsed: Parsed) -> Exits:
     reports, are_capped = _reports(parsed)
     of_rank = {rank: _by_code(code) for rank, code in own.items() if code is not None} | _by_rank(parsed, reports)
     failed = {row: process.signal for row, process in sorted(reports.items()) if process.code or process.signal}
-    return Exits(dict(sorted(of_rank.items())), of_node, failed, are_capped)
+    on = {row: node for row in failed if (node := reports[row].node)}
+    return Exits(dict(sorted(of_rank.items())), of_node, failed, on, are_capped)
 
 
 def _reports(parsed: Parsed) -> tuple[dict[int, NamedProcess], bool]:

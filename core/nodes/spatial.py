@@ -69,6 +69,9 @@ def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str], unit: st
     return signs
 
 
+_OF_ALL = frozenset({Kind.EXCEPTION, Kind.NUMERICS})
+
+
 def is_local(candidate: Candidate, nodes: Sequence[str]) -> bool:
     """Whether an event marks a part of the nodes: said by at least one and at most half of two or more.
 
@@ -76,8 +79,8 @@ def is_local(candidate: Candidate, nodes: Sequence[str]) -> bool:
     """
     if len(nodes) == 1:
         return candidate.fact.hardware and len(candidate.nodes) == 1
-    if candidate.fact.kind == Kind.EXCEPTION and len(candidate.nodes) > max(1, len(nodes) * FEW):
-        return False  # the same exception of a program on several nodes is its code, not a machine
+    if candidate.fact.kind in _OF_ALL and len(candidate.nodes) > max(1, len(nodes) * FEW):
+        return False  # the same exception of a program on several nodes is its code, and a NaN its numbers: no machine
     return 0 < len(candidate.nodes) <= len(nodes) * MAJORITY
 
 

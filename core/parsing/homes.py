@@ -165,6 +165,26 @@ def communicator_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[
     return _by_node({rank: next(iter(own)) for rank, own in of_rank.items()})
 
 
+# nvidia-resiliency-ext, ptl_resiliency/straggler_det_callback.py (0.3): "Rank=9 Node=eos0225 Score=0.53"
+_RATED = re.compile(r"\bRank=(\d{1,6}) Node=([A-Za-z0-9][\w.-]{0,62}) Score=\d")
+
+
+def rated_homes(table: EventTable, files: Mapping[str, LogFile], ranks: int) -> dict[str, tuple[int, ...]]:
+    """The ranks of each node, from reports that rate the slowest and the fastest; those between are in the same blocks.
+
+    Args:
+        ranks: of the job. None unless each node has as many of them, one behind the other.
+    """
+    events = [event for event, template in enumerate(table.templates) if "Rank=" in template.sample]
+    told = [match.groups() for text in _texts_of(table, files, events).values() for match in _RATED.finditer(text)]
+    homes = {int(rank): node for rank, node in told}
+    each = ranks // max(1, len(set(homes.values())))
+    blocks = {(rank // each, node) for rank, node in homes.items()} if each else set()
+    if len(blocks) < 2 or len(blocks) * each != ranks or len({block for block, _ in blocks}) < len(blocks):
+        return {}
+    return {node: tuple(range(block * each, (block + 1) * each)) for block, node in sorted(blocks)}
+
+
 def _texts_of(table: EventTable, files: Mapping[str, LogFile], events: Sequence[int]) -> dict[int, str]:
     """The first lines of these events by their row, in the order of rows."""
     rows = table.all_rows_of(events)[:MAX_REPORTS]

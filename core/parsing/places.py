@@ -14,6 +14,7 @@ from core.parsing.homes import (
     find_homes,
     mapped_homes,
     names_only_tasks,
+    rated_homes,
     reported_homes,
     told_homes,
 )
@@ -89,7 +90,9 @@ def _where_lists_tell(placed: _Placed, files: Mapping[str, LogFile]) -> tuple[_P
     table, manifest = placed.table, placed.manifest
     if not placed.homeless and (table.ranks or manifest.node_ranks):
         return placed, False
+    ranks = manifest.world_size or len(table.ranks)
     hosts, is_capped = mapped_homes(table, files) or communicator_homes(table, files), False
+    hosts = hosts or rated_homes(table, files, ranks)
     if not hosts:
         roll, is_capped = find_roll(table, files, manifest)
         if roll is not None:

@@ -19,6 +19,7 @@ from core.judge.roles.silent_exits import promote_silent_exits
 from core.judge.roles.silent_jobs import weigh_last_words, weigh_silence
 from core.judge.roles.stops import promote_first_stop, weigh_stops
 from core.judge.roles.survived import clear_unknown_daemons, demote_survived
+from core.judge.roles.untold import place_untold
 from core.parsed import Parsed
 
 
@@ -39,6 +40,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = weigh_last_words(parsed, candidates)
     candidates = weigh_stops(parsed, candidates, exits)
     candidates = promote_first_stop(table, candidates)
+    candidates = place_untold(parsed, candidates, exits)
     candidates = blame_who_met_it_alone(parsed, candidates)
     candidates = blame_no_rank_for_its_machine(parsed, candidates)
     return tuple(promote_silent_exits(parsed, candidates, exits))

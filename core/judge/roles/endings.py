@@ -18,8 +18,8 @@ def clear_endings(table: EventTable, candidates: Sequence[Candidate], exits: Exi
     """What peers tell after their own node was told to end, or an agent of a store after its node had failed.
 
     And a watchdog that waited in vain for a peer ends its own process with SIGABRT: that is no fault of its node, nor
-    what a launcher reports of it without a clock, where that rank had waited, or all had. An order to end comes from outside of a
-    node; its own launcher asks the others because one of them failed.
+    what a launcher reports of it without a clock, where that rank had waited, or all had. An order to end comes from
+    outside of a node; its own launcher asks the others because one of them failed.
     """
     asked_at = first_times(table, [candidate for candidate in candidates if is_order(table, candidate)])
     troubled_at = first_times(table, [candidate for candidate in candidates if is_trouble(candidate)])
