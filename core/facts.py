@@ -53,6 +53,11 @@ class Fact:
         return self.ending in (StopWord.ASKS, StopWord.FORCES)
 
     @property
+    def stops(self) -> bool:
+        """It is how a job was stopped from outside, or what a launcher says when it is told to stop."""
+        return self.stop or self.told_to_stop or self.asks_to_stop
+
+    @property
     def forced(self) -> bool:
         """A process did not stop when it was asked to, and was killed for that."""
         return self.ending is StopWord.FORCES

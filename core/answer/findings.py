@@ -158,7 +158,7 @@ def broke(findings: Findings) -> bool:
 
 def is_stop(candidate: Candidate) -> bool:
     """Whether it is a stop from outside, or what a launcher says when it is told to stop."""
-    return candidate.fact.stop or candidate.fact.told_to_stop or candidate.fact.asks_to_stop
+    return candidate.fact.stops
 
 
 def held_up(findings: Findings) -> bool:

@@ -40,6 +40,8 @@ def last_round_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) ->
     for event, times in _rounds(parsed, home):
         usual = Counter(times[rank] for rank in home).most_common(1)[0][0]
         few = sorted(rank for rank in home if times[rank] == usual - 1)
+        if any(_is_cut_off(parsed, rank) for rank in few):
+            continue
         came = sum(times[rank] == usual for rank in home)
         if not few or came + len(few) < len(home) or came <= len(home) * MAJORITY or not are_few(few, home, home):
             continue
@@ -53,6 +55,13 @@ def last_round_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) ->
             says = "it never came so far as the others in the end"
             signs.append(Sign(node, "lacks", MISSING, because, says=says, check=check, ranks=tuple(own)))
     return signs
+
+
+def _is_cut_off(parsed: Parsed, rank: int) -> bool:
+    """Whether a rank's log ends before others counted two iterations more: ranks that wait for each other cannot."""
+    iterations = parsed.iterations
+    last = iterations.of_rank.get(rank)
+    return last is not None and len(np.unique(iterations.numbers[iterations.numbers > last])) > 1
 
 
 def _rounds(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, Counter[int]]]:

@@ -55,7 +55,7 @@ def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str], unit: st
             continue  # a variant of what most nodes say, such as a line that was cut off
         if candidate.role is not Role.ROOT or candidate.fact.blame is not Blame.SELF or not is_local(candidate, nodes):
             continue
-        if candidate.fact.stop or candidate.fact.told_to_stop or candidate.fact.asks_to_stop:
+        if candidate.fact.stops:
             continue  # a stop from outside is told where it arrives
         if candidate.fact.kind == Kind.STOOD_APART:
             continue  # the stack that it is has a channel of its own, and is one ground, not two

@@ -139,7 +139,7 @@ def _by_any_numbers(
     parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, home: Mapping[int, str]
 ) -> list[Sign]:
     """Signs by numbers that nobody knows, where nothing that broke tells why a job failed, or took so long."""
-    if any(candidate.role is Role.ROOT and not candidate.fact.stop for candidate in candidates):
+    if any(candidate.role is Role.ROOT and not candidate.fact.stops for candidate in candidates):
         return []
     told = tuple(told_numbers(parsed, home))
     return (
