@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 # What a process does; worker-3 may be the name of a pod, but behind another sign, or a key, the number is a rank.
 _ROLE = rb"(?:worker|trainer|actor|replica|client|task|stage)[/:#\[]"
-_RANK = re.compile(rb"(?:proc(?:ess)?|[rp#])?[-_#]?(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?", re.IGNORECASE)
+_RANK = re.compile(rb"(?:proc(?:ess)?|rn?k|rang|[rp#])?[-_#]?(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?", re.IGNORECASE)
 _NAMED_RANK = re.compile(
     rb"(?:(?:global_?)?rank[-_#]?|" + _ROLE + rb")(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?", re.IGNORECASE
 )
 _RANK_KEY = re.compile(
-    rb"(?:(?:global|local)[ _-]?)?rank|(?:worker|proc(?:ess)?|task|gpu|cuda|device|replica|trainer|actor|learner|agent)"
+    rb"(?:(?:global|local)[ _-]?)?rank|rang|(?:worker|proc(?:ess)?|task|gpu|cuda|device|replica|trainer|actor|learner|agent)"
     rb"(?:_?(?:id|no|num|index))?|[rwp]",
     re.IGNORECASE,
 )

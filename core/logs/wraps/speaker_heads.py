@@ -22,7 +22,7 @@ _MAX_SHAPES = 64  # of names, their digits apart, in one expression; a cluster h
 _PAD = rb"(?: {0,6}(?=[0-9]{1,6}[\])>|}]))?"  # "[ 3]": numbers of one width
 _WORD = re.compile(rb"[^\sA-Za-z0-9]{0,8}" + _PAD + rb"[A-Za-z0-9][^\s|]*")  # what is but a sign between words is none
 # Brackets or a key around a name; a bare name must have letters, and a digit or several parts, as machines have.
-_SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
+_SPEAKER = rb"(?:(?:global|local)[ _-]?)?rank|rang|worker|proc(?:ess)?|task|host(?:name)?|node|machine|pod"
 _SPEAKER_WORD = re.compile(_SPEAKER, re.IGNORECASE)
 _OF_A_MACHINE = re.compile(rb"local.{0,8}|[gnx]pu|cuda|dev(?:ice)?|card|slot|lane", re.IGNORECASE)
 _COUNTED = (
