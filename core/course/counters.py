@@ -195,11 +195,15 @@ def _quality(matches: Sequence[re.Match[str]], *, steady: bool) -> int:
 
 
 def _is_regular(matches: Sequence[re.Match[str]]) -> bool:
-    """Whether all steps are the same, but for repetitions by others who share the file, and the first: 1, 10, 20."""
-    numbers = [int(match[0]) for match in matches]
+    """Whether all steps are the same, but for repetitions by others who share the file, and within the first of them.
+
+    1, 10, 20; and 1, 2, 3, 4, 8, 12.
+    """
+    numbers = np.array([int(match[0]) for match in matches])
     steps = np.diff(numbers)
-    rises = steps[steps != 0][int(numbers[0] <= 1) :]
-    return len(set(rises.tolist())) == 1
+    usual = steps[steps != 0][-1:]
+    later = steps[(steps != 0) & (numbers[:-1] >= usual)] if len(usual) else steps
+    return len(later) > 0 and len(set(later.tolist())) == 1
 
 
 def _reader(place: int, number: str) -> re.Pattern[str]:
