@@ -16,7 +16,8 @@ _NAMED_RANK = re.compile(
     rb"(?:(?:global_?)?rank[-_#]?|" + _ROLE + rb")(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?", re.IGNORECASE
 )
 _RANK_KEY = re.compile(
-    rb"(?:(?:global|local)[ _-]?)?rank|rang|(?:worker|proc(?:ess)?|task|gpu|cuda|device|replica|trainer|actor|learner|agent)"
+    rb"(?:(?:global|local)[ _-]?)?rank|rang"
+    rb"|(?:worker|proc(?:ess)?|task|gpu|cuda|device|replica|trainer|actor|learner|agent)"
     rb"(?:_?(?:id|no|num|index))?|[rwp]",
     re.IGNORECASE,
 )
