@@ -123,11 +123,13 @@ def _hung(subject: Subject, question: Question) -> Lines:
     waited = waits(subject, question)
     if asks(question, "alive") and diagnosis.scope in (Scope.NODE, Scope.JOB):
         sentences.append(cited(f"No: {lower(diagnosis.headline)}."))
+    elif asks(question, "alive") or asks(question, "still_so"):
+        sentences.append(_no_end(subject))
     if hangs:
         long = "" if why else longest_wait(subject, question)
         sentences.append(cited(f"It hung{long}. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
     elif waited:
-        sentences += [*waited, cited(joined("The diagnosis does not call it a hang.", *moved[:1]))]
+        sentences += [*waited, cited(joined("The diagnosis by itself does not call it a hang.", *moved[:1]))]
     elif diagnosis.facts.get("status") == "RUNNING" and diagnosis.scope in (Scope.NODE, Scope.JOB) and not moved:
         sentences.append(cited(f"Nothing tells that it goes on: {lower(diagnosis.headline)}."))
     else:
@@ -157,6 +159,15 @@ def _hung(subject: Subject, question: Question) -> Lines:
         cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N1.ended", "J1.ended")
     ]
     return sentences
+
+
+def _no_end(subject: Subject) -> str:
+    """Whether job.json tells of an end, and when the last line of all came; empty where neither is known."""
+    status, ends = subject.diagnosis.facts.get("status"), _ends(subject)
+    last = f"the last line of all came at {clock(ends[1])}" if ends else ""
+    if status == "RUNNING":
+        return cited(f"No end of it is known: job.json says RUNNING{f', {last}' if last else ''}.")
+    return cited(f"It ended: job.json says {status}{f', {last}' if last else ''}.") if status else ""
 
 
 def longest_wait(subject: Subject, question: Question) -> str:
@@ -202,11 +213,11 @@ def _waited(text: str) -> float | None:
 # As gloo ("Timed out waiting 12000ms") and c10d ("ran for 600031 milliseconds before timing out") say it
 _WAITS = re.compile(
     rb"timed out|timing out|\bwaited\b|still waiting|\bwaiting (?:for )?[0-9]|watchdog caught|no heartbeat for"
-    rb"|deadline exceeded",
+    rb"|deadline exceeded|\bstill (?:in|at|inside|blocked|stuck|running)\b[^\n]{0,60}\b(?:after|for|since) [0-9]",
     re.IGNORECASE,
 )
 _WAIT_LENGTH = re.compile(
-    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for)(?: for| after)? "
+    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for|still (?:in|at|inside|blocked|stuck|running)\b.{0,60}?\b(?:after|for))(?: for| after)? "
     r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?)\b",
     re.IGNORECASE,
 )
@@ -312,7 +323,8 @@ def _first_where(subject: Subject, event: EventEvidence) -> str:
     listed = ", ".join(f"{node} {clock(time)}" for node, time in ordered[:6])
     if apart < 1:
         near = f"{who}{at} within a second, by which clocks of nodes may differ"
-        return cited(f"No log tells for certain which was first: {near}: {listed}.", event.id)
+        first = f"By the clocks {ordered[0][0]}, but not for certain" if apart else "No log tells for certain which was first"
+        return cited(f"{first}: {near}: {listed}.", event.id)
     return cited(f"{ordered[0][0]} was first, by {duration(apart)}: {listed}.", event.id)
 
 

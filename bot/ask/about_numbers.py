@@ -7,9 +7,12 @@ from math import isfinite
 from bot.ask.about_memory import oom_report
 from bot.ask.about_pace import asks_pace, pace, told_series
 from bot.ask.about_topics import presence
+from bot.ask.about_values import told_values
+from bot.ask.fact_picker import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import asks
 from core.answer.search import search
 from core.model import Series, Stage
 
@@ -27,6 +30,8 @@ def numbers(subject: Subject, question: Question) -> Lines | None:
     """A series of the job, or that it has none; None where lines tell the number by its name."""
     if question.says("mem", "rss", "ram") and question.says(*_LIMITS) and (report := oom_report(subject)):
         return report
+    if question.says("mem", "rss", "ram") and (asks(question, "rises") or asks(question, "moves")):
+        return _growth(subject, question)
     wanted = next((name for name, words in _NAMES.items() if question.says(*words)), "")
     if (wanted or "time") == "time":
         return pace(subject, question) if wanted or asks_pace(question) or question.says("slow", "fast") else None
@@ -42,6 +47,15 @@ def numbers(subject: Subject, question: Question) -> Lines | None:
     signs = [iteration for iteration in subject.diagnosis.iterations if wanted in iteration.because.casefold()]
     sentences = [told_series(series, question) for series in found[:2]]
     return [*sentences, *(cited(subject.sentence_of(sign), sign.id) for sign in signs[:2]), *bad]
+
+
+def _growth(subject: Subject, question: Question) -> Lines | None:
+    """That no line tells memory over time, with the first trace of it; None where a value of it stands in lines."""
+    if told_values(Picker(subject, question), ()):
+        return None
+    first = presence(subject, question) or []
+    says = "No value of memory that lines tell again and again, so the logs do not tell since when or how it grew"
+    return [cited(f"{says}{'; the first trace of it:' if first else '.'}"), *first]
 
 
 def _none(subject: Subject, word: str) -> Lines:
