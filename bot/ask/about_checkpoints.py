@@ -145,8 +145,10 @@ def _unnumbered(subject: Subject, started: LookResult, last: int | None) -> str:
 _RECOMPUTING = re.compile(r"\b(?:activation|gradient)[ _-]checkpoint", re.IGNORECASE)
 _PRINTED = re.compile(r"\.{4,200} \S{1,80}$")  # a setting, as Megatron prints them
 _OFF = re.compile(
-    rb"\b(?:disabl(?:e|ed|ing)|skip(?:ped|ping)?|without|no)[ _-](?:(?:all|any|saving|model|the) ){0,2}(?:checkpoints?|ckpts?)(?:\b|=(?:1|true)|ing\b)"
-    rb"(?![ _]?(?:found|load|format|at\b|in\b|to (?:load|resume)))|\b(?:checkpoint(?:s|ing)?|ckpts?)[ :_-]{1,3}(?:(?:is|are|saving) ){0,2}(?:disabled|switched off|turned off|skipped)\b",
+    rb"\b(?:disabl(?:e|ed|ing)|skip(?:ped|ping)?|without|no)[ _-](?:(?:all|any|saving|model|the) ){0,2}"
+    rb"(?:checkpoints?|ckpts?)(?:\b|=(?:1|true)|ing\b)(?![ _]?(?:found|load|format|at\b|in\b|to (?:load|resume)))"
+    rb"|\b(?:checkpoint(?:s|ing)?|ckpts?)[ :_-]{1,3}(?:(?:is|are|saving) ){0,2}"
+    rb"(?:disabled|switched off|turned off|skipped)\b",
     re.IGNORECASE,
 )
 
@@ -161,7 +163,10 @@ def _none_known(subject: Subject, reached: str) -> Lines:
     parsed = subject.parsed
     off = seek(parsed, [_OFF], "checkpoints that are switched off")
     if off.lines:
-        return [cited(f"None was saved by these logs: a line says that checkpoints are switched off.{reached}"), *quoted(off, 2)]
+        return [
+            cited(f"None was saved by these logs: a line says that checkpoints are switched off.{reached}"),
+            *quoted(off, 2),
+        ]
     kinds = [
         at
         for at, terms in enumerate(subject.messages)

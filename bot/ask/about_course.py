@@ -121,10 +121,8 @@ def _hung(subject: Subject, question: Question) -> Lines:
     course = subject.parsed.iterations.course
     sentences = []
     waited = waits(subject, question)
-    if asks(question, "alive") and diagnosis.scope in (Scope.NODE, Scope.JOB):
-        sentences.append(cited(f"No: {lower(diagnosis.headline)}."))
-    elif asks(question, "alive") or asks(question, "still_so"):
-        sentences.append(_no_end(subject))
+    if asks(question, "alive") or asks(question, "still_so"):
+        sentences.append(_goes_on(subject, question))
     if hangs:
         long = "" if why else longest_wait(subject, question)
         sentences.append(cited(f"It hung{long}. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
@@ -161,13 +159,15 @@ def _hung(subject: Subject, question: Question) -> Lines:
     return sentences
 
 
-def _no_end(subject: Subject) -> str:
-    """Whether job.json tells of an end, and when the last line of all came; empty where neither is known."""
-    status, ends = subject.diagnosis.facts.get("status"), _ends(subject)
-    last = f"the last line of all came at {clock(ends[1])}" if ends else ""
+def _goes_on(subject: Subject, question: Question) -> str:
+    """Whether it still runs: by what failed, else by job.json and the last line of all; empty where none tells."""
+    diagnosis, ends = subject.diagnosis, _ends(subject)
+    if asks(question, "alive") and diagnosis.scope in (Scope.NODE, Scope.JOB):
+        return cited(f"No: {lower(diagnosis.headline)}.")
+    status, last = diagnosis.facts.get("status"), f", the last line of all came at {clock(ends[1])}" if ends else ""
     if status == "RUNNING":
-        return cited(f"No end of it is known: job.json says RUNNING{f', {last}' if last else ''}.")
-    return cited(f"It ended: job.json says {status}{f', {last}' if last else ''}.") if status else ""
+        return cited(f"No end of it is known: job.json says RUNNING{last}.")
+    return cited(f"It ended: job.json says {status}{last}.") if status else ""
 
 
 def longest_wait(subject: Subject, question: Question) -> str:
@@ -217,7 +217,8 @@ _WAITS = re.compile(
     re.IGNORECASE,
 )
 _WAIT_LENGTH = re.compile(
-    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for|still (?:in|at|inside|blocked|stuck|running)\b.{0,60}?\b(?:after|for))(?: for| after)? "
+    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for"
+    r"|still (?:in|at|inside|blocked|stuck|running)\b.{0,60}?\b(?:after|for))(?: for| after)? "
     r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?)\b",
     re.IGNORECASE,
 )
@@ -323,7 +324,11 @@ def _first_where(subject: Subject, event: EventEvidence) -> str:
     listed = ", ".join(f"{node} {clock(time)}" for node, time in ordered[:6])
     if apart < 1:
         near = f"{who}{at} within a second, by which clocks of nodes may differ"
-        first = f"By the clocks {ordered[0][0]}, but not for certain" if apart else "No log tells for certain which was first"
+        first = (
+            f"By the clocks {ordered[0][0]}, but not for certain"
+            if apart
+            else "No log tells for certain which was first"
+        )
         return cited(f"{first}: {near}: {listed}.", event.id)
     return cited(f"{ordered[0][0]} was first, by {duration(apart)}: {listed}.", event.id)
 

@@ -221,8 +221,8 @@ def _suspected(subject: Subject, node: NodeEvidence, question: Question, *, firs
         yes = "Perhaps, by its node: "
     sentences = [cited(f"{yes}{node.node}{ranks} is {place}{hint}. {because}", node.id, *node.events[:3])]
     if first and (others := _named_beside(subject, node, question)):
-        mine = wording.ranks(question.ranks)
-        sentences.insert(0, cited(f"Not {mine} by itself: the evidence names {wording.ranks(others)}, of the same node.", node.id))
+        says = f"Not {wording.ranks(question.ranks)} by itself: the evidence names {wording.ranks(others)}"
+        sentences.insert(0, cited(f"{says}, of the same node.", node.id))
     if asks(question, "machines"):
         sentences += device_of(subject, node)
     names = (f"{node.id}.ended", f"{node.id}.behind", f"{node.id}.local")

@@ -28,10 +28,8 @@ _NAMES = {"loss": ("loss", "los"), "grad": ("grad", "gnorm"), "time": _PACE}
 
 def numbers(subject: Subject, question: Question) -> Lines | None:
     """A series of the job, or that it has none; None where lines tell the number by its name."""
-    if question.says("mem", "rss", "ram") and question.says(*_LIMITS) and (report := oom_report(subject)):
-        return report
-    if question.says("mem", "rss", "ram") and (asks(question, "rises") or asks(question, "moves")):
-        return _growth(subject, question)
+    if question.says("mem", "rss", "ram") and (told := _of_memory(subject, question)):
+        return told
     wanted = next((name for name, words in _NAMES.items() if question.says(*words)), "")
     if (wanted or "time") == "time":
         return pace(subject, question) if wanted or asks_pace(question) or question.says("slow", "fast") else None
@@ -49,10 +47,12 @@ def numbers(subject: Subject, question: Question) -> Lines | None:
     return [*sentences, *(cited(subject.sentence_of(sign), sign.id) for sign in signs[:2]), *bad]
 
 
-def _growth(subject: Subject, question: Question) -> Lines | None:
-    """That no line tells memory over time, with the first trace of it; None where a value of it stands in lines."""
-    if told_values(Picker(subject, question), ()):
-        return None
+def _of_memory(subject: Subject, question: Question) -> Lines:
+    """What the kernel reports of memory, or that no line tells it over time; empty where neither is asked."""
+    if question.says(*_LIMITS) and (report := oom_report(subject)):
+        return report
+    if not (asks(question, "rises") or asks(question, "moves")) or told_values(Picker(subject, question), ()):
+        return []
     first = presence(subject, question) or []
     says = "No value of memory that lines tell again and again, so the logs do not tell since when or how it grew"
     return [cited(f"{says}{'; the first trace of it:' if first else '.'}"), *first]

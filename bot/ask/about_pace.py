@@ -100,13 +100,14 @@ def pace(subject: Subject, question: Question) -> Lines | None:
 
 _SINCE = re.compile(r"\bfrom iteration ([0-9][0-9,]{0,12})")  # in the headline of a job that is judged slow
 _BY_UNIT = re.compile(
-    rb"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(m?s ?/ ?(?:it|iter|step|batch|update|schritt)|(?:it|iters?|steps?|batch(?:es)?) ?/ ?s)\b",
+    rb"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(m?s ?/ ?(?:it|iter|step|batch|update|schritt)"
+    rb"|(?:it|iters?|steps?|batch(?:es)?) ?/ ?s)\b",
     re.IGNORECASE,
 )
 
 
 def _by_unit(subject: Subject) -> list[str]:
-    """The pace that lines tell by its unit, until the job was slow and since; nothing where it was not or none tells."""
+    """The pace that lines tell by its unit, until the job was slow and since; nothing without both."""
     match = _SINCE.search(subject.diagnosis.headline)
     rows = np.array(matching(subject.parsed, [_BY_UNIT])[0], np.intp) if match else np.zeros(0, np.intp)
     sides: dict[tuple[str, bool], list[float]] = {}
@@ -118,7 +119,8 @@ def _by_unit(subject: Subject) -> list[str]:
     for unit in dict.fromkeys(unit for unit, _ in sides):
         before, after = sides.get((unit, False), []), sides.get((unit, True), [])
         if match and before and after:
-            says = f"{float(np.median(before)):.4g} {unit} before iteration {match[1]}, {float(np.median(after)):.4g} since"
+            until, then = float(np.median(before)), float(np.median(after))
+            says = f"{until:.4g} {unit} before iteration {match[1]}, {then:.4g} since"
             return [cited(f"{says} (medians of {len(before):,} and {len(after):,} lines).")]
     return []
 
@@ -143,16 +145,20 @@ def _at_step(subject: Subject, question: Question) -> list[str]:
             if not told or not re.search(rf"(?<![0-9.]){step}(?![0-9.])", text):
                 continue
             event = int(table.event[row])
-            beside = table.rows_of([event])[event]
-            some = beside[np.linspace(0, len(beside) - 1, min(len(beside), MAX_USUAL)).astype(np.intp)]
-            every = [values_in(other) for other in read_rows(parsed.files, table, np.unique(some)).values()]
-            parts = []
-            for value in told[:MAX_PACES]:
-                same = [item.number for line in every for item in line if item.name == value.name and item.number is not None]
-                usual = f" (usually {float(np.median(same)):,.6g})" if len(same) >= FEW else ""
-                parts.append(f"{value.name} {value.value}{usual}")
+            parts = [f"{value.name} {value.value}{_usually(subject, event, value.name)}" for value in told[:MAX_PACES]]
             return [cited(f"At iteration {step:,}: {', '.join(parts)}."), *quoted(found_rows(parsed, "", [row]), 1)]
     return []
+
+
+def _usually(subject: Subject, event: int, name: str) -> str:
+    """The middle of what lines of a kind tell under a name, in brackets; empty where few do."""
+    table = subject.parsed.table
+    rows = table.rows_of([event])[event]
+    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_USUAL)).astype(np.intp)]
+    texts = read_rows(subject.parsed.files, table, np.unique(some)).values()
+    numbers = [value.number for text in texts for value in values_in(text) if value.name == name]
+    same = [number for number in numbers if number is not None]
+    return f" (usually {float(np.median(same)):,.6g})" if len(same) >= FEW else ""
 
 
 def _paces(subject: Subject) -> tuple[str, list[int], list[float]]:

@@ -22,8 +22,8 @@ _SIDE = {
     "machine": "the machine, not your code",
     "link": "the network, not your code",
     "code": "the program, its data or its settings (its config), not the hardware",
-    "means": "what the job was given, storage, memory, permissions, files or settings; by the logs no broken hardware, and "
-    "whether the program used up or set what it should not they do not tell",
+    "means": "what the job was given, storage, memory, permissions, files or settings; by the logs no broken hardware, "
+    "and whether the program used up or set what it should not they do not tell",
 }
 _OF_CATEGORY = {
     Category.HARDWARE: "hardware",
@@ -169,7 +169,7 @@ def missing(subject: Subject, _question: Question) -> Lines:
     return sentences
 
 
-# A variable that a program says to set, to see more: as torch ("You can enable it by setting TORCH_NCCL_TRACE_BUFFER_SIZE",
+# A variable that a program says to set, to see more: as torch ("enable it by setting TORCH_NCCL_TRACE_BUFFER_SIZE",
 # "For debugging consider passing CUDA_LAUNCH_BLOCKING=1"), hydra ("Set the environment variable HYDRA_FULL_ERROR=1")
 # and NCCL ("run with NCCL_DEBUG=INFO for details") say it
 _ADVISED = re.compile(

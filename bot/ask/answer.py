@@ -26,7 +26,7 @@ from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
 from bot.ask.follow_up import made_whole
-from bot.ask.honest import lacking_noun, held_whole, is_denial, nearest, without_denial
+from bot.ask.honest import held_whole, is_denial, lacking_noun, nearest, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -172,14 +172,19 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
         offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
         return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
     lines, intents = by_code(asked, subject, guesses)
-    if lines and not is_sure(guesses) and set(intents) <= _OF_ANY_NOUN and (missing := lacking_noun(subject, asked, lines)):
-        return AnsweredPart(with_offers(missing, subject), intents, answered=False)
     if lines:
-        kept = without_denial(subject, asked, lines, intents)
-        return AnsweredPart(kept, intents, kept is not lines or not _is_denied(lines, intents))
+        return _checked(subject, asked, lines, intents, sure=is_sure(guesses))
     top = guesses[0].intent if guesses[0].margin >= LEAST else ""  # nothing is known that a question would ask for
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
     return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
+
+
+def _checked(subject: Subject, asked: Question, lines: Lines, intents: tuple[str, ...], *, sure: bool) -> AnsweredPart:
+    """An answer by code that denies nothing which lines hold, or a refusal where none holds what is asked for."""
+    if not sure and set(intents) <= _OF_ANY_NOUN and (missing := lacking_noun(subject, asked, lines)):
+        return AnsweredPart(with_offers(missing, subject), intents, answered=False)
+    kept = without_denial(subject, asked, lines, intents)
+    return AnsweredPart(kept, intents, kept is not lines or not _is_denied(lines, intents))
 
 
 def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question] | None:

@@ -28,7 +28,7 @@ _TO_SOMEBODY = re.compile(
     r"@?[A-Z][a-z]{1,20}[,:]? (?:can|could|would|will|kannst|könntest) (?:you|du) (?:please |bitte )?"
     r"(?:take|have a look|look at|check on|own|handle|pick|drain|restart|page|call|übernehmen|mal)\b"
 )
-# "@marta was that you": who is called by name at the start is spoken to, whatever is asked; Slack writes its own as <@U1>
+# "@marta was that you": who is called by name at the start is spoken to; Slack writes its own mentions as <@U1>
 _CALLED = re.compile(r"@(?!(?:bot|firstfault|here|channel|everyone|all)\b)[A-Za-z][\w.-]{1,40}\b")
 _WHO_ARE_YOU = re.compile(
     r"\b(?:who|what) are you\b|\bare you (?:\w{1,12} ){0,2}(?:bot|robot|human|person|ai|llm|machine)\b"

@@ -18,9 +18,8 @@ from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
-from bot.ask.terms import terms_of
 from bot.ask.units_beside import slower
-from bot.ask.wanted_value import Wanted, asks, head_of, holds, wanted, wants_data, yes_or_no
+from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
@@ -91,8 +90,7 @@ def completed(
     lines = lines[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
         search = LineSearch(subject, question)
-        noun = terms_of(" ".join(head_of(question)))
-        near = [line for line in search.shown(BESIDE, LIKELY) if noun & terms_of(line) and not _PROGRAM.search(line)]
+        near = [line for line in search.of_noun(BESIDE, LIKELY) if not _PROGRAM.search(line)]
         lines = list(dict.fromkeys([*(near or [cited(_NO_FILE)]), *lines]))[:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
 

@@ -1,6 +1,5 @@
 """Last words of what a job counts and nobody knows as a node or a rank: "worker 13" that its lines call ``[w13]``."""
 
-import re
 from collections import Counter
 
 import numpy as np

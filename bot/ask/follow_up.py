@@ -10,17 +10,21 @@ from bot.ask.question_parts import ELSE
 MAX_WORDS = 8  # of a question that may hang on the one before; chosen: longer ones say what they are about
 MAX_OTHERS = 8  # nodes that are named one by one for "the others"
 _LEADS = re.compile(
-    r"^(?:(?:and|und|n|also|but|aber|ok|so|what about|how about|what.?s with|was ist mit|wie sieht es (?:bei|mit)|那么|那|还有)\b[\s,]{0,4}){1,3}",
+    r"^(?:(?:and|und|n|also|but|aber|ok|so|what about|how about|what.?s with|was ist mit"
+    r"|wie sieht es (?:bei|mit)|那么|那|还有)\b[\s,]{0,4}){1,3}",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(r"\b(?:it|its|there|that one|this one|that rank|that worker|dort|da)\b", re.IGNORECASE)
 _OF_JOB = re.compile(  # what "it" does when it is the job
-    r"\b(?:is|was) it (?:safe|my|our|the|a|an|really|worth)\b|\b(?:re)?start|\bresum|\bsubmit|\bfail|\bcrash|\bhang|\bhung",
+    r"\b(?:is|was) it (?:safe|my|our|the|a|an|really|worth)\b"
+    r"|\b(?:re)?start|\bresum|\bsubmit|\bfail|\bcrash|\bhang|\bhung",
     re.IGNORECASE,
 )
 _RANK = re.compile(r"\branks?\s{0,3}#?[0-9]{1,6}\b", re.IGNORECASE)
 _STEP = re.compile(r"\b(?:iteration|iter|step|update|schritt)s?\s{0,3}#?[0-9]{1,9}\b", re.IGNORECASE)
-_FILLS = re.compile(r"\b(?:the|at|on|in|of|for|node|rank|too|also|then|der|die|das|auf|bei|von|auch|呢)\b|[\W_]", re.IGNORECASE)
+_FILLS = re.compile(
+    r"\b(?:the|at|on|in|of|for|node|rank|too|also|then|der|die|das|auf|bei|von|auch|呢)\b|[\W_]", re.IGNORECASE
+)
 
 
 def made_whole(text: str, thread: Sequence[Turn], nodes: Sequence[str], read: Callable[[str], Question]) -> str:

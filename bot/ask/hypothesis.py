@@ -21,7 +21,10 @@ _PROPOSES = re.compile(
     r"(?:issue|problem|trouble|error|fault)\??$"
     r"|(?:^|[,;:.] )(?:\w{1,30} ){1,2}(?:broken|dead|faulty|bad|flaky)\??$|\bso\b.{1,40}\b(?:died|crashed|failed)\??$"
 )
-_OWN = re.compile(r"\b(?:my|our|own) (?:\w{1,20} ){0,1}(?:code|script|program|bug)\b|\b(?:code|program)\b.{0,12}\b(?:problem|bug|fault)\b")
+_OWN = re.compile(
+    r"\b(?:my|our|own) (?:\w{1,20} ){0,1}(?:code|script|program|bug)\b"
+    r"|\b(?:code|program)\b.{0,12}\b(?:problem|bug|fault)\b"
+)
 _GENERAL = frozenset(
     terms_of("problem cause reason culprit blame fault guilty issue killed broke crashed stopped related looks")
 )

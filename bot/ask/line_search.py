@@ -181,6 +181,12 @@ class LineSearch:
                 lines += self._below(found.lines[0])
         return list(dict.fromkeys(lines))[:most]
 
+    def of_noun(self, most: int, least: float) -> list[str]:
+        """The best lines that hold the noun behind "which" itself, no word that means the same."""
+        mine = [line for line in self.best if any(stem in line.text.casefold() for stem in self._head)]
+        rows = [line.row for line in mine if line.share >= least][:most]
+        return quoted(found_rows(self._subject.parsed, "", rows), most, self._kept) if rows else []
+
     def distinct(self) -> list[str]:
         """The names that are asked for by their noun, as the lines have them: "which OSTs" are OST0011 and OST0012."""
         match = _WHICH.search(self._question.text.casefold())

@@ -38,7 +38,7 @@ def differing(mine: Subject, other: Subject, name: str) -> list[str]:
 
 
 def _quarters(subject: Subject, until: int | None) -> dict[str, tuple[float, float, float]]:
-    """The quarters of each number that lines tell by name while the job trained; numbers that only count are left out."""
+    """The quarters of each number that lines tell by name while the job trained; what only counts is left out."""
     table, of_row = subject.parsed.table, subject.parsed.iterations.of_row
     every = table.rows_of(range(len(table.templates)))
     often = sorted(every, key=lambda event: (-len(every[event]), event))[:MAX_EVENTS]
