@@ -32,6 +32,7 @@ _NAMED = re.compile(  # "failed at step 47", "error in iteration=47": as a messa
     re.IGNORECASE,
 )
 _WHERE = ("which", "where", "who", "node", "rank", "machine", "host")
+_NOT_TOLD = "No log tells for certain which was first"
 _SILENT = ("silent", "quiet", "line", "log", "alive", "still", "longest", "wrote", "speak", "spoke")
 
 
@@ -324,11 +325,8 @@ def _first_where(subject: Subject, event: EventEvidence) -> str:
     listed = ", ".join(f"{node} {clock(time)}" for node, time in ordered[:6])
     if apart < 1:
         near = f"{who}{at} within a second, by which clocks of nodes may differ"
-        first = (
-            f"By the clocks {ordered[0][0]}, but not for certain"
-            if apart
-            else "No log tells for certain which was first"
-        )
+        one_log = apart and len(set(table.file[rows].tolist())) == 1  # whose lines stand in the order they came
+        first = f"In that log {ordered[0][0]}, but not for certain" if one_log else _NOT_TOLD
         return cited(f"{first}: {near}: {listed}.", event.id)
     return cited(f"{ordered[0][0]} was first, by {duration(apart)}: {listed}.", event.id)
 

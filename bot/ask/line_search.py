@@ -96,8 +96,8 @@ class LineSearch:
 
     @cached_property
     def _head(self) -> frozenset[str]:
-        """The stems of the noun that is asked for."""
-        return frozenset(map(stem_of, head_of(self._question)))
+        """The stems of the noun that is asked for; "file" and "error" are what any line may hold."""
+        return frozenset(map(stem_of, head_of(self._question))) - _ANY_NOUN
 
     def _most(self, concept: Concept) -> float:
         """The weight of a concept: of the line that holds it best; less where none does."""
@@ -219,6 +219,9 @@ class LineSearch:
         return any_of(word.decode() for concept in self._sought for word in concept.words)
 
 
+_ANY_NOUN = frozenset(
+    map(stem_of, ["file", "line", "log", "message", "error", "step", "iteration", "time", "node", "rank", "job", "run"])
+)
 _AMOUNTS = (Wanted.HOW_MANY, Wanted.HOW_LONG, Wanted.WHEN)
 MAX_NAMES = 8  # that are listed; chosen: what a phone shows in three rows
 _WHICH = re.compile(r"\b(?:which|what|welche\w?)\s([a-z]{2,30})\b")
