@@ -220,7 +220,7 @@ class LineSearch:
 
 
 _ANY_NOUN = frozenset(
-    map(stem_of, ["file", "line", "log", "message", "error", "step", "iteration", "time", "node", "rank", "job", "run"])
+    map(stem_of, ("file", "line", "log", "message", "error", "step", "iteration", "time", "node", "rank", "job", "run"))
 )
 _AMOUNTS = (Wanted.HOW_MANY, Wanted.HOW_LONG, Wanted.WHEN)
 MAX_NAMES = 8  # that are listed; chosen: what a phone shows in three rows
