@@ -143,15 +143,34 @@ def _unnumbered(subject: Subject, started: LookResult, last: int | None) -> str:
 
 # Activations that are computed again in place of being kept are called checkpoints too
 _RECOMPUTING = re.compile(r"\b(?:activation|gradient)[ _-]checkpoint", re.IGNORECASE)
+_PRINTED = re.compile(r"\.{4,200} \S{1,80}$")  # a setting, as Megatron prints them
+_OFF = re.compile(
+    rb"\b(?:disabl(?:e|ed|ing)|skip(?:ped|ping)?|without|no)[ _-](?:(?:all|any|saving|model|the) ){0,2}"
+    rb"(?:checkpoints?|ckpts?)(?:\b|=(?:1|true)|ing\b)(?![ _]?(?:found|load|format|at\b|in\b|to (?:load|resume)))"
+    rb"|\b(?:checkpoint(?:s|ing)?|ckpts?)[ :_-]{1,3}(?:(?:is|are|saving) ){0,2}"
+    rb"(?:disabled|switched off|turned off|skipped)\b",
+    re.IGNORECASE,
+)
+
+
+def _may_report(sample: str) -> bool:
+    """Whether a kind of message may tell of a saving: no recomputing of activations, no printed setting."""
+    return not _RECOMPUTING.search(sample) and not _PRINTED.search(sample.rstrip())
 
 
 def _none_known(subject: Subject, reached: str) -> Lines:
     """The lines whose words may mean a saving, else that none is known to report one; what is lost without any."""
     parsed = subject.parsed
+    off = seek(parsed, [_OFF], "checkpoints that are switched off")
+    if off.lines:
+        return [
+            cited(f"None was saved by these logs: a line says that checkpoints are switched off.{reached}"),
+            *quoted(off, 2),
+        ]
     kinds = [
         at
         for at, terms in enumerate(subject.messages)
-        if "=checkpoint" in terms and not _RECOMPUTING.search(parsed.table.templates[at].sample)
+        if "=checkpoint" in terms and _may_report(parsed.table.templates[at].sample)
     ]
     rows = [row for mine in parsed.table.rows_of(kinds).values() for row in mine.tolist()]
     if rows:  # "policy stored": no report that is known, and no reason to deny one

@@ -10,6 +10,7 @@ from bot.ask.facts_progress import facts_of_progress
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.waits import longest_wait, waits
 from bot.ask.wanted_value import Wanted, asks, wanted, yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -32,6 +33,7 @@ _NAMED = re.compile(  # "failed at step 47", "error in iteration=47": as a messa
     re.IGNORECASE,
 )
 _WHERE = ("which", "where", "who", "node", "rank", "machine", "host")
+_NOT_TOLD = "No log tells for certain which was first"
 _SILENT = ("silent", "quiet", "line", "log", "alive", "still", "longest", "wrote", "speak", "spoke")
 
 
@@ -121,13 +123,13 @@ def _hung(subject: Subject, question: Question) -> Lines:
     course = subject.parsed.iterations.course
     sentences = []
     waited = waits(subject, question)
-    if asks(question, "alive") and diagnosis.scope in (Scope.NODE, Scope.JOB):
-        sentences.append(cited(f"No: {lower(diagnosis.headline)}."))
+    if asks(question, "alive") or asks(question, "still_so"):
+        sentences.append(_goes_on(subject, question))
     if hangs:
         long = "" if why else longest_wait(subject, question)
         sentences.append(cited(f"It hung{long}. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
     elif waited:
-        sentences += [*waited, cited(joined("The diagnosis does not call it a hang.", *moved[:1]))]
+        sentences += [*waited, cited(joined("The diagnosis by itself does not call it a hang.", *moved[:1]))]
     elif diagnosis.facts.get("status") == "RUNNING" and diagnosis.scope in (Scope.NODE, Scope.JOB) and not moved:
         sentences.append(cited(f"Nothing tells that it goes on: {lower(diagnosis.headline)}."))
     else:
@@ -159,57 +161,15 @@ def _hung(subject: Subject, question: Question) -> Lines:
     return sentences
 
 
-def longest_wait(subject: Subject, question: Question) -> str:
-    """For how long others waited, by the longest wait that lines tell; empty where none tells one."""
-    told = next(iter(waits(subject, question)), "")
-    match = _LONGEST.search(told)
-    return f": others waited {match[1]}" if match else ""
-
-
-_LONGEST = re.compile(r", the longest of (.{1,30}?)\.(?: \[|$)")
-
-
-def waits(subject: Subject, question: Question) -> list[str]:
-    """Lines that tell of a wait or a time-out, of who is named where those say so; the longest wait that they tell."""
-    rank = question.ranks[0] if question.ranks else None
-    node = question.nodes[0] if question.nodes and rank is None else None
-    found = seek(subject.parsed, [_WAITS], "a wait or a time-out", node=node, rank=rank)
-    if not found.lines and (node or rank is not None):
-        found = seek(subject.parsed, [_WAITS], "a wait or a time-out")
-    if not found.lines:
-        return []
-    timed = [(seconds, at) for at, line in enumerate(found.lines) if (seconds := _waited(line.text)) is not None]
-    longest, at = max(timed, key=lambda item: (item[0], -item[1]), default=(None, 0))
-    who = wording.names(dict.fromkeys(filter(None, found.who)), 4, 80)
-    of = f" by {who}" if who else ""
-    length = f", the longest of {duration(longest)}" if longest is not None else ""
-    shown = job_lookup.LookResult("", found.lines[at:], found.who[at:], found.clock[at:])
-    return [
-        cited(f"Some waited: {wording.counted(found.total, 'line')}{of} tell of a wait or a time-out{length}."),
-        *quoted(shown, 1, _WAITS),
-    ]
-
-
-def _waited(text: str) -> float | None:
-    """The seconds that a line says somebody waited; None where it says none."""
-    match = _WAIT_LENGTH.search(text)
-    if match is None:
-        return None
-    unit = (match[2] or "s").casefold()
-    return float(match[1]) * (0.001 if unit.startswith(("ms", "milli")) else 60.0 if unit.startswith("m") else 1.0)
-
-
-# As gloo ("Timed out waiting 12000ms") and c10d ("ran for 600031 milliseconds before timing out") say it
-_WAITS = re.compile(
-    rb"timed out|timing out|\bwaited\b|still waiting|\bwaiting (?:for )?[0-9]|watchdog caught|no heartbeat for"
-    rb"|deadline exceeded",
-    re.IGNORECASE,
-)
-_WAIT_LENGTH = re.compile(
-    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for)(?: for| after)? "
-    r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?)\b",
-    re.IGNORECASE,
-)
+def _goes_on(subject: Subject, question: Question) -> str:
+    """Whether it still runs: by what failed, else by job.json and the last line of all; empty where none tells."""
+    diagnosis, ends = subject.diagnosis, _ends(subject)
+    if asks(question, "alive") and diagnosis.scope in (Scope.NODE, Scope.JOB):
+        return cited(f"No: {lower(diagnosis.headline)}.")
+    status, last = diagnosis.facts.get("status"), f", the last line of all came at {clock(ends[1])}" if ends else ""
+    if status == "RUNNING":
+        return cited(f"No end of it is known: job.json says RUNNING{last}.")
+    return cited(f"It ended: job.json says {status}{last}.") if status else ""
 
 
 def ran(subject: Subject, _question: Question) -> Lines:
@@ -312,7 +272,9 @@ def _first_where(subject: Subject, event: EventEvidence) -> str:
     listed = ", ".join(f"{node} {clock(time)}" for node, time in ordered[:6])
     if apart < 1:
         near = f"{who}{at} within a second, by which clocks of nodes may differ"
-        return cited(f"No log tells for certain which was first: {near}: {listed}.", event.id)
+        one_log = apart and len(set(table.file[rows].tolist())) == 1  # whose lines stand in the order they came
+        first = f"In that log {ordered[0][0]}, but not for certain" if one_log else _NOT_TOLD
+        return cited(f"{first}: {near}: {listed}.", event.id)
     return cited(f"{ordered[0][0]} was first, by {duration(apart)}: {listed}.", event.id)
 
 

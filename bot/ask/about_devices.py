@@ -8,6 +8,7 @@ from bot.ask.find_values import SPOKEN_CLOCK
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.job_lookup import found_rows
@@ -66,7 +67,7 @@ def devices(subject: Subject, question: Question) -> Lines | None:
     mine = [row for row in mine if not number or row.device == f"GPU {number[1]}"]
     if not mine:
         return None
-    odd = _apart(rows, kind)
+    odd = None if kind and _HOW_HOT.search(question.plain) else _apart(rows, kind)
     if kind and (number or not odd or (own and odd[0] not in own)):
         return _told(subject, question, kind, mine, one=number is not None)
     if odd is None:
@@ -86,6 +87,8 @@ def devices(subject: Subject, question: Question) -> Lines | None:
 def _told(subject: Subject, question: Question, kind: str, rows: list[DeviceRow], *, one: bool) -> Lines:
     """A quantity of a device from first to last, or at a time of day; of several devices the last of each."""
     unit = _UNITS[kind]
+    if not one and (asks(question, "extreme") or _HOW_HOT.search(question.plain)):
+        return _extreme(subject, question, kind, rows)
     if not one and len({(row.node, row.device) for row in rows}) > 1:
         ends = [
             (f"{device}{f' on {node}' if node else ''}", _end(mine, kind)) for (node, device), mine in devices_by(rows)
@@ -112,6 +115,20 @@ def _told(subject: Subject, question: Question, kind: str, rows: list[DeviceRow]
         f"{first.numbers[kind]:g} at first{_when(subject, first)}; lowest {low.numbers[kind]:g}{_when(subject, low)}, "
     )
     return [cited(f"{says}highest {high.numbers[kind]:g}{_when(subject, high)}."), *_shown(subject, last)]
+
+
+_HOW_HOT = re.compile(r"\bhow (?:hot|warm)\b")
+
+
+def _extreme(subject: Subject, question: Question, kind: str, rows: list[DeviceRow]) -> Lines:
+    """The highest of all devices at any time, or the lowest where that is asked, and the range of the others' own."""
+    lowest = asks(question, "lowest")
+    best = (min if lowest else max)(rows, key=lambda row: row.numbers[kind])
+    every = [(min if lowest else max)(row.numbers[kind] for row in mine) for _, mine in devices_by(rows)]
+    on = f" on {best.node}" if best.node else ""
+    says = f"{'Lowest' if lowest else 'Highest'} {kind}: {best.numbers[kind]:g}{_UNITS[kind]}, {best.device}{on}"
+    beside = f"; of {wording.counted(len(every), 'device')} it was {min(every):g} to {max(every):g}"
+    return [cited(f"{says}{_when(subject, best)}{beside if len(every) > 1 else ''}."), *_shown(subject, best)]
 
 
 def _apart(rows: list[DeviceRow], kind: str) -> tuple[str, str, str, float, float] | None:

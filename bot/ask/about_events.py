@@ -43,7 +43,8 @@ def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         term for name, term in _terms().items() if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
     ]
     if terms:
-        return [cited(term) for term in terms[:2]]
+        here = [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]
+        return [*(cited(term) for term in terms[:2]), *(_piece(subject, here[0].id) if here else [])]
     if (events := [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]) and (
         question.quoted or _NAME.search(question.text)
     ):

@@ -1,10 +1,12 @@
 """Answers about other jobs: compare with one, what changed, seen before, which others failed."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from bot.ask.arguments import argument_changes, commands_of, printed_changes, shown_value
+from bot.ask.numbers_beside import differing
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined
 from bot.ask.subject import Subject
@@ -31,8 +33,10 @@ def compare(subject: Subject, question: Question) -> Lines | None:
     if other is None:
         return [cited(f"There is no job {name} beside this one that could be read.")]
     mine, theirs = subject.diagnosis, other.diagnosis
+    same = [cited(_same(mine, theirs, name))] if theirs.scope is not Scope.NONE or _SAME.search(question.plain) else []
     sentences = [
-        cited(_same(mine, theirs, name)),
+        *same,
+        *differing(subject, other, name),
         cited(f"{name}: {wording.sentence(theirs.headline).rstrip('.')} ({theirs.confidence})."),
     ]
     differ = _differences(other.parsed.job.manifest, subject.parsed.job.manifest)
@@ -52,6 +56,9 @@ def compare(subject: Subject, question: Question) -> Lines | None:
     if None not in reached:
         sentences.append(cited(f"This one came to iteration {reached[0]:,}, {name} to {reached[1]:,}."))
     return sentences
+
+
+_SAME = re.compile(r"\b(?:same|also|too|alike|similar|fail|failed|crash|crashed|fault|again)\b")
 
 
 def changed(subject: Subject, question: Question) -> Lines:

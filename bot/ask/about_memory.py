@@ -27,7 +27,7 @@ def memory(subject: Subject, question: Question) -> Lines | None:
         return users
     if not asks(question, "how_much") or asks(question, "compares_jobs") or question.iterations:
         return None
-    if not terms_of(f"{question.text} {question.plain}") & {"=memory"}:
+    if not (terms_of(f"{question.text} {question.plain}") & {"=memory"} or _OF_CARD.search(question.plain)):
         return None
     if _OF_MACHINE.search(question.plain):  # which no report of a kill tells
         return None
@@ -56,6 +56,7 @@ _WHO_USED = re.compile(
 # Ray, src/ray/common/memory_monitor.cc, TopNMemoryDebugString
 _USERS = re.compile(rb"PID\s{1,8}MEM\(GB\)\s{1,8}COMMAND")
 _USER = re.compile(r"(?:^|\s)([0-9]{1,8})\s{1,8}([0-9.]{1,10})\s{1,8}(\S.{0,80})$")
+_OF_CARD = re.compile(r"\b(?:free|left|used|allocated|in use)\b.{0,20}\b(?:cards?|gpus?|devices?)\b")
 _OF_MACHINE = re.compile(r"\b(?:in total|installed|physical)\b")
 
 

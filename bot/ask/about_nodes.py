@@ -61,7 +61,8 @@ def others(subject: Subject, question: Question) -> Lines:
         return [cited(_logged_by(subject, event), event.id) for event in events if isinstance(event, EventEvidence)]
     diagnosis = subject.diagnosis
     if diagnosis.scope is Scope.NONE:
-        return [cited("Nobody: nothing of the job failed.")]
+        fine = yes_or_no(question) and asks(question, "fine")
+        return [cited(f"{'Yes' if fine else 'Nobody'}: nothing of the job failed.")]
     blamed = {node.node for node in diagnosis.nodes}
     loud = [event for event in diagnosis.events if event.role in (Role.ROOT, Role.PROPAGATED)]
     hit = sorted({node for event in loud for node in event.nodes} - blamed, key=natural)
@@ -82,8 +83,19 @@ def others(subject: Subject, question: Question) -> Lines:
         sentences.append(cited(f"{no} the evidence only {who}{own}: no other node logged an error that counts.", "N1"))
     shown = [event for event in loud if event.is_trace or not set(event.nodes) <= blamed] or loud
     sentences += [cited(_logged_by(subject, event), event.id) for event in shown[:4]]
-    return sentences or [
-        cited("No event of the evidence names nodes or ranks, so the logs do not tell who was affected.")
+    return sentences or _all_alike(subject)
+
+
+def _all_alike(subject: Subject) -> Lines:
+    """That nothing tells one from the others, where no evidence names anybody."""
+    nodes, ranks = subject.parsed.nodes, subject.parsed.table.ranks
+    who = wording.counted(len(nodes), "node") if nodes else wording.counted(len(ranks), "rank")
+    lead = subject.leading
+    says = "Nobody stands out: no evidence tells one from the others"
+    of = f" (the lines are of {who})" if nodes or ranks else ""
+    return [
+        cited(f"{says}{of}.", *([lead.id] if lead else [])),
+        cited(wording.sentence(subject.diagnosis.headline), *([lead.id] if lead else [])),
     ]
 
 
@@ -208,6 +220,9 @@ def _suspected(subject: Subject, node: NodeEvidence, question: Question, *, firs
     if yes and _by_its_node(subject, node, question):
         yes = "Perhaps, by its node: "
     sentences = [cited(f"{yes}{node.node}{ranks} is {place}{hint}. {because}", node.id, *node.events[:3])]
+    if first and (others := _named_beside(subject, node, question)):
+        says = f"Not {wording.ranks(question.ranks)} by itself: the evidence names {wording.ranks(others)}"
+        sentences.insert(0, cited(f"{says}, of the same node.", node.id))
     if asks(question, "machines"):
         sentences += device_of(subject, node)
     names = (f"{node.id}.ended", f"{node.id}.behind", f"{node.id}.local")
@@ -218,10 +233,21 @@ def _suspected(subject: Subject, node: NodeEvidence, question: Question, *, firs
 def _by_its_node(subject: Subject, node: NodeEvidence, question: Question) -> bool:
     """Whether a rank is asked about that is one of several of a suspected node, and no reason names it."""
     mine = [rank for rank in question.ranks if subject.home.get(rank) == node.node]
+    told = _ranks_told(subject, node)
+    return bool(mine) and not question.nodes and len(node.ranks) > 1 and told.isdisjoint(mine)
+
+
+def _named_beside(subject: Subject, node: NodeEvidence, question: Question) -> list[int]:
+    """The ranks of a suspected node that its evidence names, where another rank of it is asked about."""
+    told = _ranks_told(subject, node) & set(node.ranks)
+    return sorted(told) if _by_its_node(subject, node, question) and len(told) < len(node.ranks) else []
+
+
+def _ranks_told(subject: Subject, node: NodeEvidence) -> set[int]:
+    """The ranks that the reasons for a node and the leading event name."""
     lead = subject.leading
     told = {int(number) for number in _A_RANK.findall(" ".join((*node.reasons, node.because)))}
-    told |= set(lead.ranks) if lead else set()
-    return bool(mine) and not question.nodes and len(node.ranks) > 1 and told.isdisjoint(mine)
+    return told | (set(lead.ranks) if lead else set())
 
 
 _A_RANK = re.compile(r"\b[Rr]ank ([0-9]{1,9})\b")

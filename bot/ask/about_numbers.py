@@ -7,9 +7,12 @@ from math import isfinite
 from bot.ask.about_memory import oom_report
 from bot.ask.about_pace import asks_pace, pace, told_series
 from bot.ask.about_topics import presence
+from bot.ask.about_values import told_values
+from bot.ask.fact_picker import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import asks
 from core.answer.search import search
 from core.model import Series, Stage
 
@@ -25,8 +28,8 @@ _NAMES = {"loss": ("loss", "los"), "grad": ("grad", "gnorm"), "time": _PACE}
 
 def numbers(subject: Subject, question: Question) -> Lines | None:
     """A series of the job, or that it has none; None where lines tell the number by its name."""
-    if question.says("mem", "rss", "ram") and question.says(*_LIMITS) and (report := oom_report(subject)):
-        return report
+    if question.says("mem", "rss", "ram") and (told := _of_memory(subject, question)):
+        return told
     wanted = next((name for name, words in _NAMES.items() if question.says(*words)), "")
     if (wanted or "time") == "time":
         return pace(subject, question) if wanted or asks_pace(question) or question.says("slow", "fast") else None
@@ -42,6 +45,17 @@ def numbers(subject: Subject, question: Question) -> Lines | None:
     signs = [iteration for iteration in subject.diagnosis.iterations if wanted in iteration.because.casefold()]
     sentences = [told_series(series, question) for series in found[:2]]
     return [*sentences, *(cited(subject.sentence_of(sign), sign.id) for sign in signs[:2]), *bad]
+
+
+def _of_memory(subject: Subject, question: Question) -> Lines:
+    """What the kernel reports of memory, or that no line tells it over time; empty where neither is asked."""
+    if question.says(*_LIMITS) and (report := oom_report(subject)):
+        return report
+    if not (asks(question, "rises") or asks(question, "moves")) or told_values(Picker(subject, question), ()):
+        return []
+    first = presence(subject, question) or []
+    says = "No value of memory that lines tell again and again, so the logs do not tell since when or how it grew"
+    return [cited(f"{says}{'; the first trace of it:' if first else '.'}"), *first]
 
 
 def _none(subject: Subject, word: str) -> Lines:

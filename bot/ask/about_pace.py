@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from bot.ask.named_values import values_in
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
@@ -11,8 +12,9 @@ from bot.ask.trends import trend_of
 from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer.job_lookup import LookResult
-from core.answer.search import seek
+from core.answer.job_lookup import LookResult, found_rows
+from core.answer.search import matching, seek
+from core.events.row_text import read_rows
 from core.live.findings import duration
 from core.model import Scope, Series
 
@@ -67,7 +69,7 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     since = diagnosis.headline if since_when and _SINCE.search(diagnosis.headline) else ""
     lead = [cited(wording.sentence(since), *([subject.leading.id] if subject.leading else []))] if since else []
     of_change = since_when or asks(question, "how_slow") or asks(question, "both_sides")
-    sentences = [*lead, *trend, *(onset if of_change else []), *sentences]
+    sentences = [*_at_step(subject, question), *lead, *trend, *(onset if of_change else []), *sentences]
     sentences += [told_series(series, question) for series in iterations.series if "time" in series.name][:1]
     sentences += [line for line in onset if line not in sentences]
     pace, steps = iterations.course.pace(), iterations.course.steps
@@ -85,6 +87,8 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     named = question.nodes if asks(question, "how_slow") else ()
     mine = [suspect for suspect in diagnosis.nodes if suspect.node in named]
     sentences[:0] = [cited(wording.sentence(reason), suspect.id) for suspect in mine for reason in suspect.reasons[:2]]
+    if not sentences or asks(question, "both_sides"):
+        sentences = [*_by_unit(subject), *sentences]
     found = LookResult("") if sentences else seek(subject.parsed, [_BY_UNIT], "a pace", latest=True)
     if found.lines:
         return [
@@ -94,10 +98,67 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     return sentences or None  # who asks which one is slow may be told by something else than the clocks of iterations
 
 
-_SINCE = re.compile(r"\bfrom iteration [0-9]")  # in the headline of a job that is judged slow
+_SINCE = re.compile(r"\bfrom iteration ([0-9][0-9,]{0,12})")  # in the headline of a job that is judged slow
 _BY_UNIT = re.compile(
-    rb"[0-9] ?(?:m?s ?/ ?(?:it|iter|step|batch)|(?:it|iters?|steps?|batch(?:es)?) ?/ ?s)\b", re.IGNORECASE
+    rb"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(m?s ?/ ?(?:it|iter|step|batch|update|schritt)"
+    rb"|(?:it|iters?|steps?|batch(?:es)?) ?/ ?s)\b",
+    re.IGNORECASE,
 )
+
+
+def _by_unit(subject: Subject) -> list[str]:
+    """The pace that lines tell by its unit, until the job was slow and since; nothing without both."""
+    match = _SINCE.search(subject.diagnosis.headline)
+    rows = np.array(matching(subject.parsed, [_BY_UNIT])[0], np.intp) if match else np.zeros(0, np.intp)
+    sides: dict[tuple[str, bool], list[float]] = {}
+    reached = subject.parsed.iterations.of_row
+    for row, text in read_rows(subject.parsed.files, subject.parsed.table, rows).items():
+        if (told := _BY_UNIT.search(text.encode())) and match:
+            since = int(reached[np.array([row])][0]) >= int(match[1].replace(",", ""))
+            sides.setdefault((told[2].decode(), since), []).append(float(told[1]))
+    for unit in dict.fromkeys(unit for unit, _ in sides):
+        before, after = sides.get((unit, False), []), sides.get((unit, True), [])
+        if match and before and after:
+            until, then = float(np.median(before)), float(np.median(after))
+            says = f"{until:.4g} {unit} before iteration {match[1]}, {then:.4g} since"
+            return [cited(f"{says} (medians of {len(before):,} and {len(after):,} lines).")]
+    return []
+
+
+# How trainers call a pace: fairseq "ups" and "wps", torchtitan "tps", tqdm "it/s" and "s/it", others "... per second"
+_A_PACE = re.compile(
+    r"^(?:[uwt]ps|tgs|tflops|mfu|throughput|speed)$|\w/s(?:ec)?$|^(?:m?s|secs?)/\w|per[ _](?:s|sec|second)\b|throughput"
+    r"|\b(?:step|iter\w{0,6}|batch|elapsed)[ _](?:time|ms|s|sec\w{0,4})\b|\btime[ _]per[ _]",
+    re.IGNORECASE,
+)
+MAX_PACES = 3  # that a line tells and that are told; of each line of a step the same ones
+MAX_USUAL = 400  # lines of the same kind whose middle is the usual
+
+
+def _at_step(subject: Subject, question: Question) -> list[str]:
+    """The paces that a line of the iteration which is named tells, each beside its usual; nothing where none does."""
+    table, parsed = subject.parsed.table, subject.parsed
+    for step in question.iterations[:1]:
+        rows = np.flatnonzero(parsed.iterations.of_row[:] == step)[:MAX_USUAL]
+        for row, text in read_rows(parsed.files, table, rows).items():
+            told = [value for value in values_in(text) if value.number is not None and _A_PACE.search(value.name)]
+            if not told or not re.search(rf"(?<![0-9.]){step}(?![0-9.])", text):
+                continue
+            event = int(table.event[row])
+            parts = [f"{value.name} {value.value}{_usually(subject, event, value.name)}" for value in told[:MAX_PACES]]
+            return [cited(f"At iteration {step:,}: {', '.join(parts)}."), *quoted(found_rows(parsed, "", [row]), 1)]
+    return []
+
+
+def _usually(subject: Subject, event: int, name: str) -> str:
+    """The middle of what lines of a kind tell under a name, in brackets; empty where few do."""
+    table = subject.parsed.table
+    rows = table.rows_of([event])[event]
+    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_USUAL)).astype(np.intp)]
+    texts = read_rows(subject.parsed.files, table, np.unique(some)).values()
+    numbers = [value.number for text in texts for value in values_in(text) if value.name == name]
+    same = [number for number in numbers if number is not None]
+    return f" (usually {float(np.median(same)):,.6g})" if len(same) >= FEW else ""
 
 
 def _paces(subject: Subject) -> tuple[str, list[int], list[float]]:

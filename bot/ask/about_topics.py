@@ -106,7 +106,9 @@ def _together(subject: Subject, question: Question) -> Lines:
     return [cited(f"{both.says.rstrip('.')} together. Of {other.name} alone: {alone[0]}"), *alone[1:]]
 
 
-_NO_YES = re.compile(r"\b(?:or|who|which|where|what|how|why)\b")  # of these questions a yes answers none
+_NO_YES = re.compile(
+    r"\b(?:or|who|which|where|what|how|why)\b|^(?:(?:and|so|since|until|from) )*(?:when|since)\b"
+)  # of these questions a yes answers none
 _YES = {
     Role.ROOT: "Yes",
     Role.PROPAGATED: "Yes, but as a consequence",

@@ -35,7 +35,7 @@ MAX_TOLD = 6  # speakers that are listed
 MAX_JOBS = 4  # other jobs that are read
 _ELSEWHERE = (
     "verdict", "sure", "suspect", "blame", "next", "restart", "drain", "others", "approved", "missing", "harmless",
-    "read", "clocks", "stacks", "around", "jobs",
+    "read", "clocks", "stacks", "around", "jobs", "changed", "compare", "before",
 )  # fmt: skip
 _UNIT = re.compile(r"(?<=[0-9]) ?[A-Za-z%][A-Za-z/%]{0,8}$")
 _DAY = 86_400_000_000  # microseconds

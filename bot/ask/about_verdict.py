@@ -5,7 +5,7 @@ import re
 from bot.ask.about_jobs import argument_line
 from bot.ask.facts_errors import place_of
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, joined, lower, raw
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.wanted_value import asks, yes_or_no
@@ -13,6 +13,8 @@ from bot.note.by_code import category_of
 from bot.note.claim import ClaimUse
 from bot.note.note import Category
 from bot.text import wording
+from core.answer.job_lookup import LookResult
+from core.answer.search import seek
 from core.model import Confidence, Scope
 
 _HEDGE = {Confidence.ESTABLISHED: "", Confidence.SUPPORTED: "Likely: ", Confidence.WEAK: "A hint, no more: "}
@@ -20,7 +22,8 @@ _SIDE = {
     "machine": "the machine, not your code",
     "link": "the network, not your code",
     "code": "the program, its data or its settings (its config), not the hardware",
-    "means": "neither code nor hardware, but what the job was given (storage, memory, permissions, files or settings)",
+    "means": "what the job was given, storage, memory, permissions, files or settings; by the logs no broken hardware, "
+    "and whether the program used up or set what it should not they do not tell",
 }
 _OF_CATEGORY = {
     Category.HARDWARE: "hardware",
@@ -159,7 +162,28 @@ def missing(subject: Subject, _question: Question) -> Lines:
     checks = claims.of(ClaimUse.CHECK)[:2]
     if checks:
         sentences.append(cited(f"What would tell: {joined(*(check.says for check in checks))}"))
+    advised = seek(subject.parsed, [_ADVISED], "a setting that would tell more", latest=True)
+    if advised.lines and (names := _settings_in(advised)):
+        first = cited(f"The logs themselves name a setting that would tell more: {names}.")
+        return [first, *quoted(advised, 1, _ADVISED), *sentences]
     return sentences
+
+
+# A variable that a program says to set, to see more: as torch ("enable it by setting TORCH_NCCL_TRACE_BUFFER_SIZE",
+# "For debugging consider passing CUDA_LAUNCH_BLOCKING=1"), hydra ("Set the environment variable HYDRA_FULL_ERROR=1")
+# and NCCL ("run with NCCL_DEBUG=INFO for details") say it
+_ADVISED = re.compile(
+    rb"\b(?:set(?:ting)?|enabl(?:e|ing)|pass(?:ing)?|run(?:ning)? with|compile with|use|export)\b[^\n]{0,40}?"
+    rb"\b([A-Z][A-Z0-9]{2,20}(?:_[A-Z0-9]{2,20}){1,6}(?:=[\w.]{1,20})?)"
+)
+_OF_MORE = re.compile(r"DEBUG|TRACE|VERBOS|LOG|ERROR|BLOCKING|DSA|DUMP|RECORD|MONITOR|INFO|STACK|SYMBOL|BUFFER")
+
+
+def _settings_in(found: LookResult) -> str:
+    """The variables that lines say to set, of those that make a program tell more."""
+    lines = [line.text.encode() for line in found.lines if "deprecated" not in line.text]
+    names = [match[1].decode() for text in lines for match in _ADVISED.finditer(text)]
+    return wording.names(dict.fromkeys(name for name in names if _OF_MORE.search(name)), 3, 80)
 
 
 def approved(subject: Subject, question: Question) -> Lines:

@@ -22,14 +22,16 @@ from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, IntentGuess, is_sure, learnt
 from bot.ask.complete_answer import completed, from_facts
+from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
-from bot.ask.honest import held_whole, is_denial, nearest, without_denial
+from bot.ask.follow_up import made_whole
+from bot.ask.honest import held_whole, is_denial, lacking_noun, nearest, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
 from bot.ask.question import Question, read_question
-from bot.ask.question_parts import clause_of
+from bot.ask.question_parts import clause_of, main_of
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same
@@ -69,6 +71,8 @@ _OF_ANYBODY = (
     "fate",
     "explain",
 )  # that any question with a node's name looks like
+_OF_COUNTED = ("last", "stacks", "fate", "others", "hung")  # what may be asked of "worker 13"
+_OF_ANY_NOUN = frozenset(("setup", "find", "numbers", "reached", FACTS, NEAREST))  # whose lines have to hold the noun
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _ADVICE = ("restart", "next", "drain")  # intents that no reader of values may answer
@@ -109,7 +113,8 @@ def ask(
     def read(text: str) -> Question:
         return with_meant(read_question(text, subject.parsed.nodes, jobs, subject.parsed.job.id), subject)
 
-    asked = read(question)
+    whole = made_whole(question, thread, subject.parsed.nodes, read)
+    asked = read(whole)
     if asks_of_bot(question):
         return Reply(tuple(with_offers(OF_THE_BOT, subject)), answered=False)
     if is_chatter(question) or not asked.text.strip("?\uff1f!. "):
@@ -123,6 +128,8 @@ def ask(
         AnsweredPart(told, (FACTS,)) if told else _part(part, subject, clause_of(part, read))
         for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked, subject)))
     ]
+    if whole != question:  # what the short question asks by itself stands behind
+        parts.append(_part(read(question), subject, None))
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
         known.append(_part(asked, subject, clause_of(asked, read)) if len(parts) > 1 else parts[0])
@@ -148,7 +155,9 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
         there, question = other
         part = _part(question, there, None)
         return replace(part, lines=[f"{there.parsed.job.id}: {part.lines[0]}", *part.lines[1:]])
-    guesses = max((learnt().guesses(item.plain) for item in (asked, clause) if item), key=lambda found: found[0].margin)
+    main = main_of(asked, lambda text: with_meant(read_question(text, subject.parsed.nodes), subject))
+    readings = [learnt().guesses(item.plain) for item in (asked, clause, main) if item]
+    guesses = max(readings, key=lambda found: found[0].margin)
     advised = guesses[0].intent in _ADVICE and guesses[0].margin >= SURE
     name, lines = ("", ()) if advised else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
     if lines:
@@ -164,11 +173,18 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
         return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
-        kept = without_denial(subject, asked, lines, intents)
-        return AnsweredPart(kept, intents, kept is not lines or not _is_denied(lines, intents))
+        return _checked(subject, asked, lines, intents, sure=is_sure(guesses))
     top = guesses[0].intent if guesses[0].margin >= LEAST else ""  # nothing is known that a question would ask for
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
     return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
+
+
+def _checked(subject: Subject, asked: Question, lines: Lines, intents: tuple[str, ...], *, sure: bool) -> AnsweredPart:
+    """An answer by code that denies nothing which lines hold, or a refusal where none holds what is asked for."""
+    if not sure and set(intents) <= _OF_ANY_NOUN and (missing := lacking_noun(subject, asked, lines)):
+        return AnsweredPart(with_offers(missing, subject), intents, answered=False)
+    kept = without_denial(subject, asked, lines, intents)
+    return AnsweredPart(kept, intents, kept is not lines or not _is_denied(lines, intents))
 
 
 def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question] | None:
@@ -193,6 +209,8 @@ def _joined(parts: Sequence[AnsweredPart]) -> AnsweredPart:
 
 def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -> tuple[Lines, tuple[str, ...]]:
     """Lines and intents, without a model: the diagnosis first, then evidence and lines by the question's own words."""
+    if guesses[0].intent in _OF_COUNTED and (told := last_of_unit(subject, asked)):
+        return told, ("last",)
     sentences: list[str] = []
     intents: list[str] = []
     way = _of_way(asked, subject)
@@ -310,6 +328,8 @@ def _by_names(asked: Question) -> list[IntentGuess]:
     topic = topic_of(asked)
     if topic is not None and topic.special:
         return [IntentGuess("presence", LEAST)]
+    if asked.plain.startswith(("why ", "how come ")):
+        return [IntentGuess("verdict", LEAST)]
     return [IntentGuess("reached", LEAST)] if asked.iterations else []
 
 

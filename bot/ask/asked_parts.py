@@ -1,5 +1,6 @@
 """What is asked in one question: two questions in a row, or several values in one breath."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from bot.ask.subject import Subject
 from bot.ask.terms import same
 from bot.ask.wanted_value import asks
 
+_TWO = re.compile(r"[?\uff1f]\s{0,4}[^\s?\uff1f]")
 MAX_NAME = 9  # words of a value's name with its place, "val loss at step 500 of the good run"
 
 
@@ -26,7 +28,8 @@ def asked_parts(
         read: reads a part as a question of its own.
         one: the way of asking shows that it is one question, not a list of values.
     """
-    whole = asks(asked, "order")  # "which node died first and which then" is one question
+    # "which node died first and which then" is one question, "what is that? who was first?" are two
+    whole = asks(asked, "order") and not _TWO.search(asked.text.strip())
     parts = [] if whole else parts_of(asked, read)
     if parts:
         return [(_of_rest(part, asked, subject), ()) for part in parts]

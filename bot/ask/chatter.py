@@ -28,6 +28,8 @@ _TO_SOMEBODY = re.compile(
     r"@?[A-Z][a-z]{1,20}[,:]? (?:can|could|would|will|kannst|könntest) (?:you|du) (?:please |bitte )?"
     r"(?:take|have a look|look at|check on|own|handle|pick|drain|restart|page|call|übernehmen|mal)\b"
 )
+# "@marta was that you": who is called by name at the start is spoken to; Slack writes its own mentions as <@U1>
+_CALLED = re.compile(r"@(?!(?:bot|firstfault|here|channel|everyone|all)\b)[A-Za-z][\w.-]{1,40}\b")
 _WHO_ARE_YOU = re.compile(
     r"\b(?:who|what) are you\b|\bare you (?:\w{1,12} ){0,2}(?:bot|robot|human|person|ai|llm|machine)\b"
     r"|\bwer bist du\b|\bbist du .{0,12}(?:bot|mensch)\b|你是谁",
@@ -53,7 +55,7 @@ def is_chatter(text: str, bot: str = "") -> bool:
     words = " ".join(_EMOJI.sub(" ", _MENTION.sub(" ", text)).split())
     if not any(letter.isalnum() or letter in "?\uff1f" for letter in words):
         return True
-    if _TO_SOMEBODY.match(words):
+    if _TO_SOMEBODY.match(words) or _CALLED.match(words):
         return True
     opens = _SAYS.match(words.lstrip("¡!.,;:- "))
     if opens is None:

@@ -14,7 +14,7 @@ from bot.ask.facts_settings import facts_of_optimizer
 from bot.ask.first_sentence import lacking, put_right
 from bot.ask.honest import best_first, is_denial, with_better
 from bot.ask.hypothesis import stance
-from bot.ask.line_search import LineSearch
+from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
@@ -24,6 +24,7 @@ from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
 _NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
+_PROGRAM = re.compile(r"\.py\b")
 BESIDE = 2  # facts that stand beside an answer
 FACTS = 3  # facts that answer a question alone
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
@@ -46,9 +47,9 @@ def completed(
     picker = Picker(subject, question)
     kinds = [kind for kind in wanted(question) if not holds(subject, kind, sentences[:2])]
     nobody = intents[0] in ("suspect", "drain") and subject.diagnosis.scope is not Scope.NODE
-    kinds = [] if asks(question, "by_whom") or nobody else kinds  # who it is is told, or that no log tells it
-    instead = picker.holding(kinds[0])[:1] if kinds else []
     whole = any(intent in _WHOLE for intent in intents)
+    kinds = [] if asks(question, "by_whom") or nobody or whole else kinds  # who it is is told, or that no log tells it
+    instead = picker.holding(kinds[0])[:1] if kinds else []
     beside = (
         []
         if whole
@@ -88,7 +89,9 @@ def completed(
         lines = with_better(search, best_first(search, lines) if by_words else lines, first=first_too)
     lines = lines[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
-        lines = [cited(_NO_FILE), *lines][:MAX_ANSWER_LINES]
+        search = LineSearch(subject, question)
+        near = [line for line in search.of_noun(BESIDE, LIKELY) if not _PROGRAM.search(line)]
+        lines = list(dict.fromkeys([*(near or [cited(_NO_FILE)]), *lines]))[:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
 
 

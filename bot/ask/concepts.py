@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from bot.ask.about_events import stop_words
 from bot.ask.english import EVENT, JOB, NODE, NUMBER, THING, is_german
-from bot.ask.question import Question
+from bot.ask.question import UNITS, Question
 from bot.ask.terms import alternatives, stem_of
-from bot.ask.wanted_value import Wanted, wanted
+from bot.ask.wanted_value import Wanted, moment_of, wanted
 
 MAX_CONCEPTS = 12  # of a question; chosen: longer ones tell a story, and the first words of it say what it is about
 SHORT = 3  # letters of a stem that must stand alone in a line: "ost" is in "ost_write" and in no "host"
@@ -88,7 +88,8 @@ def _named(question: Question) -> Iterator[tuple[str, Concept]]:
 
 def _words(question: Question, left_out: Collection[str]) -> list[str]:
     """The stems of the plain words that say what it is about."""
-    stopped = stop_words() | frozenset(left_out)
+    moment = frozenset(_WORD.findall(moment_of(question.text).casefold()))  # "before it went nan" only tells when
+    stopped = stop_words() | frozenset(left_out) | moment
     named = set(re.findall(r"[a-z]{2,40}", " ".join((*question.nodes, *question.unknown)).casefold()))
     counted = {"times"} if Wanted.HOW_MANY in wanted(question) else set()
     words = [word for word in _WORD.findall(question.plain) if word not in stopped and word not in _KINDS]
@@ -115,7 +116,22 @@ def _literal(name: str, *, node: str = "") -> Concept:
     return Concept(re.compile(begins + re.escape(data) + ends, re.IGNORECASE), (data,), node=node)
 
 
+def unit_pattern(word: str, number: str) -> re.Pattern[bytes]:
+    """What finds a counted unit in a line: "worker 13", "worker_013" and, by its first letter, "w13".
+
+    Args:
+        number: empty finds any, and has it as its first group.
+    """
+    digits = rb"0{0,6}" + (number.lstrip("0") or "0").encode() if number else rb"([0-9]{1,6})"
+    data = re.escape(word.encode())
+    head = rb"(?:" + data + rb"[^a-z0-9]{0,4}|(?<![a-z0-9])" + data[:1] + rb")"
+    return re.compile(head + digits + rb"(?![0-9])", re.IGNORECASE)
+
+
 def _counted(word: str, number: str) -> Concept:
+    if UNITS.fullmatch(f"{word} {number}"):
+        short = tuple(f"{word[0]}{'0' * zeros}{number.lstrip('0')}".encode() for zeros in range(4))
+        return Concept(unit_pattern(word, number), (word.encode(), *short), extra=True)
     data = word.encode()
     pattern = re.escape(data) + rb"[^a-z0-9]{0,4}0{0,6}" + number.lstrip("0").encode() + rb"(?![0-9])"
     return Concept(re.compile(pattern, re.IGNORECASE), (data,), extra=True)

@@ -18,7 +18,7 @@ MAX_ROWS = 40_000  # of all files, evenly spread; a machine of eight devices wri
 # nvidia-smi dmon of driver 535 and later without a header (man nvidia-smi, -s puc): these columns behind the device
 _DMON = ("power", "temperature", "", "utilization", "", "", "", "", "", "memory clock", "clock")
 _NAMES = (
-    ("memory clock", re.compile(r"^(?:mclk|memclk|clocks?\.(?:current\.)?mem\w*)", re.IGNORECASE)),
+    ("memory clock", re.compile(r"^(?:mclk|memclk|mem_clock|clocks?\.(?:current\.)?mem\w*)", re.IGNORECASE)),
     (
         "clock",
         re.compile(r"^(?:pclk|sm_?clk|smclk|gclk|sclk|clocks?\.(?:current\.)?(?:sm|gr\w*)|sm_clock)", re.IGNORECASE),
@@ -26,7 +26,7 @@ _NAMES = (
     ("power", re.compile(r"^(?:pwr|power)", re.IGNORECASE)),
     ("temperature", re.compile(r"^(?:gtemp|temp|tmptr|temperature)", re.IGNORECASE)),
     ("utilization", re.compile(r"^(?:sm|smact|util\w*(?:\.gpu)?|gract|gpu_util)(?:$|[ \[])", re.IGNORECASE)),
-    ("memory", re.compile(r"^(?:fb|fbusd|memory\.used|mem_used)", re.IGNORECASE)),
+    ("memory", re.compile(r"^(?:fb(?:_used)?$|fbusd|memory\.used|mem_used)", re.IGNORECASE)),
 )
 _UNITS = {"mhz": "clock", "w": "power", "c": "temperature", "%": "utilization", "mib": "memory"}
 _INDEX = re.compile(r"^(?:gpu|index|idx|entity|npu|device|card)$", re.IGNORECASE)
@@ -34,7 +34,7 @@ _HEADER = re.compile(
     rb"\bpwr\b[^\n]{0,80}\bsm\b|Entity\s[^\n]{0,80}(?:CLK|TMPTR|POWER)|index,[^\n]{0,200}(?:temperature|power|clocks)"
 )
 _ROW = re.compile(
-    rb"\b[GN]PU ?[0-9]{1,2}\b[^\n]{0,200}[0-9]|[0-9] ?MHz\b|[0-9] W\b"
+    rb"\b[GN]PU ?[0-9]{1,2}\b[^\n]{0,200}[0-9]|DCGM_FI_DEV_|[0-9] ?MHz\b|[0-9] W\b"
     rb"|[ \t][0-9]{1,2}(?:[ \t]{1,8}(?:[0-9.]{1,8}|-)){8,12}[ \t]{0,4}(?:\n|$)"
 )
 _CLOCK = re.compile(  # times of day and days, in either order
@@ -43,8 +43,10 @@ _CLOCK = re.compile(  # times of day and days, in either order
 )
 _CELL = re.compile(r"^([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(MHz|W|C|%|MiB)?$", re.IGNORECASE)
 _BESIDE = re.compile(r"(?<![\w.])([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(MHz|W|C|%|MiB)(?![\w])", re.IGNORECASE)
-_PAIR = re.compile(r"\b([a-z_]{2,24})=([0-9]{1,9}(?:\.[0-9]{1,9})?)(?:MHz|W|C|%|MiB)?\b", re.IGNORECASE)
-_DEVICE = re.compile(r"\b(?:GPU|NPU|gpu|npu)[ _:#]?([0-9]{1,2})\b")
+_PAIR = re.compile(r"\b([a-z_]{2,40})=([0-9]{1,9}(?:\.[0-9]{1,9})?)(?:MHz|W|C|%|MiB)?\b", re.IGNORECASE)
+_DEVICE = re.compile(r"\b(?:GPU|NPU|gpu|npu)[ _:#=]?([0-9]{1,2})\b")
+_PREFIX = re.compile(r"^DCGM_FI_DEV_(?:GPU_)?", re.IGNORECASE)  # of dcgm-exporter's names (etc/default-counters.csv)
+_HOSTNAME = re.compile(r"\bHostname=([\w.-]{1,120})")  # dcgm-exporter's label
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,9 @@ def device_rows(subject: Subject) -> list[DeviceRow]:
     for row, text in read_rows(parsed.files, table, np.unique(rows)).items():
         device, numbers = _read(text, heads.get(int(table.file[row]), ()))
         if device and numbers:
-            found.append(DeviceRow(row, table.origins[table.voice[row]].node or "", device, numbers))
+            host = _HOSTNAME.search(text)
+            node = table.origins[table.voice[row]].node or (host[1] if host else "")
+            found.append(DeviceRow(row, node, device, numbers))
     return sorted(found, key=lambda item: (int(table.time[item.row]), item.row))
 
 
@@ -114,6 +118,7 @@ def _read(text: str, header: tuple[str, ...]) -> tuple[str, dict[str, float]]:
 
 def kind_of(name: str) -> str:
     """The quantity that a column's name stands for; empty where none is known."""
+    name = _PREFIX.sub("", name)
     return next((kind for kind, pattern in _NAMES if pattern.search(name)), "")
 
 

@@ -12,7 +12,7 @@ from bot.ask.named_values import NamedValue, values_in
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.terms import same, stem_of, terms_of
-from bot.ask.wanted_value import Wanted, asks, wanted, way_of
+from bot.ask.wanted_value import Wanted, asks, moment_of, wanted, way_of
 from core.answer.job_lookup import by_time
 from core.events.row_text import read_rows
 
@@ -121,6 +121,7 @@ def asked_words(picker: Picker) -> frozenset[str]:
     asking = [match[0] for way in _WAYS for match in way_of(way).finditer(text)]
     asking += [match[0] for match in SPOKEN_CLOCK.finditer(question.text)]
     asking += [match[1] for match in COUNTER.finditer(question.text) if match[1]]
+    asking.append(moment_of(question.text))  # "before it went nan" tells when, and no name
     left = picker.words - terms_of(f"{' '.join(asking)} {_GENERAL}")  # of "and at step 28?" nothing is left
     known = frozenset(word for word in left if any(picker.often[term] for term in (word, *same(word))))
     return known if picker.weight(known) >= KNOWN * picker.weight(left) else left

@@ -7,11 +7,17 @@ tell nothing more than the answer does.
 import re
 from collections.abc import Sequence
 
+from bot.ask.about_events import stop_words
+from bot.ask.fact_picker import Picker
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
 from bot.ask.subject import Subject
+from bot.ask.terms import alternatives, stem_of, terms_of
 from bot.ask.unknown import NOT_KNOWN, with_offers
+from bot.ask.wanted_value import head_of
+from bot.text import wording
+from core.answer.search import search
 
 # Shares of the weight of a question's words (bot/ask/line_search.py)
 ENOUGH = 0.6  # that a line must hold to come before an answer by names and words alone
@@ -84,6 +90,21 @@ def without_denial(subject: Subject, question: Question, lines: Lines, intents: 
         return lines
     rest = [line for line in lines[1:] if not is_denial(line)]
     return [cited(_SAID_SO), *search.shown(SHOWN), *rest][:MAX_ANSWER_LINES]
+
+
+def lacking_noun(subject: Subject, question: Question, lines: Lines) -> str:
+    """That no line of the job holds any word of the noun that is asked for, nor does the answer; else empty."""
+    head = [word for word in head_of(question) if word not in stop_words()]
+    if not head or question.quoted or question.nodes or question.ranks:
+        return ""
+    stems = {stem_of(word) for word in head}
+    known = {term for stem in stems for term in alternatives(stem)}
+    if known & terms_of("\n".join(lines)) or any(known & terms for terms in Picker(subject, question).messages):
+        return ""
+    if any(search(subject.parsed, (word,)).lines for word in head):
+        return ""
+    read = f"{wording.counted(subject.diagnosis.coverage.lines, 'line')} were searched"
+    return f"I cannot tell: no line speaks of “{' '.join(head)}” ({read})."
 
 
 def held_whole(subject: Subject, question: Question) -> Lines:

@@ -21,6 +21,10 @@ _PROPOSES = re.compile(
     r"(?:issue|problem|trouble|error|fault)\??$"
     r"|(?:^|[,;:.] )(?:\w{1,30} ){1,2}(?:broken|dead|faulty|bad|flaky)\??$|\bso\b.{1,40}\b(?:died|crashed|failed)\??$"
 )
+_OWN = re.compile(
+    r"\b(?:my|our|own) (?:\w{1,20} ){0,1}(?:code|script|program|bug)\b"
+    r"|\b(?:code|program)\b.{0,12}\b(?:problem|bug|fault)\b"
+)
 _GENERAL = frozenset(
     terms_of("problem cause reason culprit blame fault guilty issue killed broke crashed stopped related looks")
 )
@@ -36,6 +40,8 @@ def stance(subject: Subject, question: Question) -> str:  # noqa: PLR0911 a kind
         return ""
     if not yes_or_no(question) or not (_PROPOSES.search(text) or _PROPOSES.search(question.plain)):
         return ""
+    if diagnosis.next and diagnosis.next.kind == "means" and _OWN.search(question.plain):
+        return ""  # what ran out a program may have used up, which no log denies
     named = {*question.nodes, *(subject.home[rank] for rank in question.ranks if rank in subject.home)}
     blamed = {node.node for node in diagnosis.nodes[:1]} if diagnosis.scope is Scope.NODE else set()
     failed = f"what failed is told otherwise: {lower(diagnosis.headline)}"

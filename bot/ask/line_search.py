@@ -17,7 +17,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import any_of, cited, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.terms import stem_of
-from bot.ask.wanted_value import Wanted, asks, holds, wanted
+from bot.ask.wanted_value import Wanted, asks, head_of, holds, wanted
 from bot.text import wording
 from core.answer.job_lookup import LookResult, found_rows
 from core.answer.search import matching
@@ -31,6 +31,7 @@ LIKELY = 0.5  # of the weight of a question that a line must hold to be shown fo
 COMMON = 0.25  # share of the lines from which on a word finds none by itself; what stands in every fourth tells little
 UNKNOWN = 0.25  # of its weight that a word keeps which stands nowhere: a paraphrase, or something that is not there
 LIKE = 0.6  # of the weight of a word that a line gets for one that means the same
+HEAD = 2.0  # times the weight of the noun behind "which": a line that only holds the verb answers nothing
 MAX_TRIED = 400  # lines that are compared in full, those with most of the rare words
 HELD = 0.05  # of all weight, more where a line holds the kind of value that is wanted
 
@@ -69,10 +70,11 @@ class LineSearch:
         """The rows that hold a concept, each with its weight; those that hold a word like it get less."""
         parsed = self._subject.parsed
         rows = {*matching(parsed, [concept.pattern], most=MAX_SEARCHED, words=concept.words)[0], *self._spoken(concept)}
-        found = dict.fromkeys(rows, self._weight(len(rows)))
+        times = HEAD if concept.plain and concept.words[0].decode() in self._head else 1.0
+        found = dict.fromkeys(rows, times * self._weight(len(rows)))
         if concept.like is not None:
             alike, _ = matching(parsed, [concept.like.pattern], most=MAX_SEARCHED, words=concept.like.words)
-            weight = LIKE * self._weight(len(rows | set(alike)))
+            weight = times * LIKE * self._weight(len(rows | set(alike)))
             found |= {row: weight for row in alike if row not in rows}
         return found
 
@@ -91,6 +93,11 @@ class LineSearch:
     def _weight(self, rows: int) -> float:
         """What a concept tells that stands in so many rows."""
         return log(1 + self._total / (1 + rows))
+
+    @cached_property
+    def _head(self) -> frozenset[str]:
+        """The stems of the noun that is asked for; "file" and "error" are what any line may hold."""
+        return frozenset(map(stem_of, head_of(self._question))) - _ANY_NOUN
 
     def _most(self, concept: Concept) -> float:
         """The weight of a concept: of the line that holds it best; less where none does."""
@@ -174,6 +181,12 @@ class LineSearch:
                 lines += self._below(found.lines[0])
         return list(dict.fromkeys(lines))[:most]
 
+    def of_noun(self, most: int, least: float) -> list[str]:
+        """The best lines that hold the noun behind "which" itself, no word that means the same."""
+        mine = [line for line in self.best if any(stem in line.text.casefold() for stem in self._head)]
+        rows = [line.row for line in mine if line.share >= least][:most]
+        return quoted(found_rows(self._subject.parsed, "", rows), most, self._kept) if rows else []
+
     def distinct(self) -> list[str]:
         """The names that are asked for by their noun, as the lines have them: "which OSTs" are OST0011 and OST0012."""
         match = _WHICH.search(self._question.text.casefold())
@@ -206,6 +219,9 @@ class LineSearch:
         return any_of(word.decode() for concept in self._sought for word in concept.words)
 
 
+_ANY_NOUN = frozenset(
+    map(stem_of, ("file", "line", "log", "message", "error", "step", "iteration", "time", "node", "rank", "job", "run"))
+)
 _AMOUNTS = (Wanted.HOW_MANY, Wanted.HOW_LONG, Wanted.WHEN)
 MAX_NAMES = 8  # that are listed; chosen: what a phone shows in three rows
 _WHICH = re.compile(r"\b(?:which|what|welche\w?)\s([a-z]{2,30})\b")

@@ -23,6 +23,11 @@ _JOB = re.compile(r"\b(?:job|run)\s{1,3}#?([A-Za-z0-9][\w.-]{0,80})\b", re.IGNOR
 _TOKEN = re.compile(r"[A-Za-z0-9][\w.-]{1,80}")
 _MENTION = re.compile(r"<[@!#][^>\s]{1,80}>")
 _SPOKEN = re.compile(r"(?<![A-Za-z])([A-Za-z]{1,40})[ _#-]?([0-9]{1,9})(?![0-9])")
+# What a job counts besides nodes and ranks: "worker 13"
+UNITS = re.compile(
+    r"\b(worker|task|process|proc|shard|actor|replica|peer|member|client|stage|trial)s? ?#?([0-9]{1,6})\b",
+    re.IGNORECASE,
+)
 _LETTERS_NUMBER = re.compile(r"([A-Za-z]{1,40})[-_]?([0-9]{1,9})$")
 _TAIL = re.compile(r"(?<![\w.])((?:\.[0-9]{1,3}){1,3})(?![\w.]?[0-9])")  # ".58" of 10.66.3.58, as people type it
 _ANY_NODE = ("pod", "node", "host", "machine", "box", "server", "knoten")  # nouns that are no part of a node's name

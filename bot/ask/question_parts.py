@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.ask.about_events import telling_words
 from bot.ask.question import Question
-from bot.ask.wanted_value import wanted
+from bot.ask.wanted_value import MOMENT, wanted
 
 MAX_PARTS = 3  # of which each gets its sentence: more do not fit an answer of five lines
 _BETWEEN = re.compile(
@@ -19,14 +19,14 @@ _LEADS = re.compile(
 # A part that begins so asks something by itself; a statement or the rest of a list does not
 _ASKS = re.compile(
     r"^(?:(?:since|for|in|on|at|by|from|to|until|seit|ab|bis|auf|bei|von|mit)\s{1,3})?(?:(?:what|who|where|when|how)(?:['\u2019]?s)?|which|whose|whom|why|is|are|was|were|did|does|do|can|could|should|will|would|has|have"
-    r"|any|show|tell|list|give|explain|wer|wie|wann|wo|warum|wieso|weshalb|welche\w{0,2}|wodurch|ist|sind|war|waren|wurde\w{0,1}|wird|hat|hatten?|gab|gibt|läuft|lief|konnte\w{0,1}"
+    r"|any(?:thing|body|one)?|show|tell|list|give|explain|wer|wie|wann|wo|warum|wieso|weshalb|welche\w{0,2}|wodurch|ist|sind|war|waren|wurde\w{0,1}|wird|hat|hatten?|gab|gibt|läuft|lief|konnte\w{0,1}"
     r"|kann|soll\w{0,2}|muss|zeig\w{0,2})\b|(?:什么|为什么|为何|谁|哪|怎么|多少|几|是否|是不是|有没有|吗|多久|多大|多快)",
     re.IGNORECASE,
 )  # fmt: skip
 _LAST = re.compile(r"\s{1,8}(?:and|und|plus|sowie|but|aber|&|\+)\s{0,8}$", re.IGNORECASE)
-_LIST = re.compile(r"[,;]?\s{1,8}(?:and|und|&|\+)\s{1,8}|[,;]\s{1,8}|和", re.IGNORECASE)
+_LIST = re.compile(r"[,;]?\s{1,8}(?:and|und|&|\+|/)\s{1,8}|[,;]\s{1,8}|和", re.IGNORECASE)
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
-_ELSE = re.compile(r"\b(?:others?|the rest|everyone else|anderen?|übrigen?)\b|其他|其它|别的", re.IGNORECASE)
+ELSE = re.compile(r"\b(?:others?|the rest|everyone else|anderen?|übrigen?)\b|其他|其它|别的", re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:that|it|they|this|those|these|them|das|es|sie|daran)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"#?[0-9][0-9.,]{0,12}")
 _TAIL = re.compile(
@@ -88,6 +88,12 @@ def clause_of(question: Question, read: Callable[[str], Question]) -> Question |
     return _with_names(read(" ".join(filter(None, pieces[asking:]))), question) if asking else None
 
 
+def main_of(question: Question, read: Callable[[str], Question]) -> Question | None:
+    """The question without the clause that only tells the moment ("... when it blew up"); None where it has none."""
+    match = MOMENT.match(question.text)
+    return _with_names(read(match[1]), question) if match else None
+
+
 def begins_as_question(text: str) -> bool:
     """Whether a part of a text asks something by itself."""
     return (_ASKS.search(text) if _CHINESE.search(text) else _ASKS.match(text)) is not None
@@ -100,7 +106,7 @@ def _stands_alone(text: str) -> bool:
 
 def _with_names(part: Question, whole: Question) -> Question:
     """A part that speaks of nobody by name speaks of whom the whole speaks, but not where it asks for the others."""
-    named = part.nodes or part.ranks or part.unknown or _ELSE.search(f"{part.text} {part.plain}")
+    named = part.nodes or part.ranks or part.unknown or ELSE.search(f"{part.text} {part.plain}")
     part = part if named else replace(part, nodes=whole.nodes, ranks=whole.ranks, unknown=whole.unknown)
     return replace(
         part,

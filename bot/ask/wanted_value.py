@@ -72,6 +72,39 @@ _DATA = re.compile(
 )
 
 
+# A clause that only tells the moment: "how much was free when it blew up"
+MOMENT = re.compile(
+    r"^(.{0,60}\b(?:what|which|how (?:much|many|big|large|high|low|hot|full|far|often|fast)"
+    r"|wie ?viel\w{0,2}|welche\w{0,2}|wie (?:hoch|viel|voll|heiß))\b"
+    r".{6,120}?) (?:(?:right|just|shortly|kurz) )?"
+    r"(?:when|while|once|before|after|until|bevor|nachdem|als|bis) (?!.{0,12}[0-9]).{2,80}$",
+    re.IGNORECASE,
+)
+
+
+def moment_of(text: str) -> str:
+    """The clause of a question that only tells the moment; empty where there is none."""
+    match = MOMENT.match(text)
+    return text[match.end(1) :] if match else ""
+
+
+# "what learning rate was it running with", "what was the learning rate": the noun that an answer has to speak of
+_HEAD = re.compile(
+    r"\b(?:which|what) ((?!(?:is|are|was|were|did|does|do|has|have|had|the|a|an|it|we"
+    r"|else|about|of|to|should|can|could|would|will|happened)\b)\w{2,30}"
+    r"(?: \w{2,30}){0,2}?)"
+    r"(?: (?:is|are|was|were|did|does|do|has|have|had|will|can|could|should|of|at|on|in|for|from|during|it|we)\b|$)"
+    r"|\b(?:what is|what was|what are|what were|what's) (?:the|our|my) "
+    r"(\w{2,30}(?: \w{2,30}){0,2}?)(?: (?:of|at|on|in|for|from|during|it|we|used|here)\b|$)"
+)
+
+
+def head_of(question: Question) -> tuple[str, ...]:
+    """The words of the noun behind "what" or "which"; none where it has none."""
+    match = _HEAD.search(question.plain)
+    return tuple((match[1] or match[2]).split()) if match else ()
+
+
 def asks(question: Question, way: str) -> bool:
     """Whether a question is put in a way that words.toml knows, ``[ways]``."""
     return way_of(way).search(f"{question.text.casefold()}\n{question.plain}".replace("\u2019", "'")) is not None
