@@ -98,7 +98,8 @@ def _rated(parsed: Parsed, onset: int, home: Mapping[int, str]) -> Sign | None:
     table = parsed.table
     events = [event for event, template in enumerate(table.templates) if "Rank=" in template.sample]
     rows = table.all_rows_of(events)[-MAX_ROWS:]
-    late = rows[parsed.iterations.of_row[rows].astype(np.int64) >= onset]
+    since = parsed.iterations.of_row[rows].astype(np.int64) >= onset
+    late = rows[since] if since.any() else rows  # of a file that counts no iterations nobody knows when it was
     scores: dict[tuple[str, int], list[float]] = defaultdict(list)
     told: dict[str, int] = {}
     for row, text in each_row(parsed.files, table, late):

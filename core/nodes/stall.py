@@ -196,7 +196,8 @@ def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -
     counts = _counts(table)
     odd = [rank for rank in words.odd if _is_elsewhere(table, last, rank, words.odd, until)]
     saying = {rank: set(counts.get(int(table.event[last[rank]]), {})) for rank in odd}
-    own = {rank for rank, ranks in saying.items() if ranks <= set(odd) and rank != min(home)}  # nobody else says it
+    alone = {rank for rank, ranks in saying.items() if len({home.get(one) for one in ranks}) == 1}  # one node says it
+    own = {rank for rank in alone if saying[rank] <= set(odd) and rank != min(home)}
     odd = [rank for rank in odd if rank in own or len(saying[rank]) > len(home) * MAJORITY]
     odd = [rank for rank in odd if rank not in own or not _went_on_after(parsed, int(table.event[last[rank]]))]
     return _apart(parsed, words, odd, home, "The last word of {who} was", "that of ")
