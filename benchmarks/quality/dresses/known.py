@@ -8,5 +8,5 @@ KNOWN: Mapping[Pair, str] = {
     (
         "j01",
         "no job.json",
-    ): "no address is known: the one that two nodes name is taken for the master's, who names another, and is the silent worker's",
+    ): "the address that two nodes name is taken for the master's, who names another; it is the silent worker's",
 }
