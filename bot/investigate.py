@@ -3,14 +3,9 @@
 One line a step in ``investigate``; no step calls the next. The command line and the Slack worker both call it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from bot.ask.answer import Reply, ask
-from bot.ask.job_outcome import outcome_of
-from bot.ask.model_intent import Turn
-from bot.ask.neighbours import Neighbours
-from bot.ask.subject import Subject
 from bot.chat.model_choice import model_from
 from bot.fetch.attempts import Progress, earlier_attempts
 from bot.fetch.jobs import Inputs, Request, fetch_inputs
@@ -18,6 +13,7 @@ from bot.library.session import known_so_far, library_session
 from bot.note.about_outcome import Outcome
 from bot.note.note import Note
 from bot.note.write import write_note
+from bot.outcome.job_outcome import outcome_of
 from bot.outgoing.clean import cleaned, cleaned_excerpts
 from bot.outgoing.redact import Redactor
 from bot.report.citations import cited_places
@@ -58,9 +54,9 @@ def investigate(
         on_match: is told at once, before anything is judged, which faults of the library have all their events here.
     """
     inputs = fetch_inputs(request, settings, progress)
-    parsed = _parse(inputs, progress)
+    parsed = parsed_of(inputs, progress)
     parsed, unmeasured = _measured(parsed, request, settings)
-    network, unread = _network(request, inputs.job)
+    network, unread = network_of(request, inputs.job)
     earlier = earlier_attempts(inputs.job, inputs.neighbours, inputs.cache, links=settings.follow_links)
     with library_session(settings) as library:
         matches = library.match(parsed)
@@ -82,33 +78,6 @@ def draft(answer: Answer, settings: Settings, *, use_model: bool = True) -> Answ
     redact = settings.redact_addresses
     note = write_note(answer.diagnosis, answer.known, model, outcome=answer.outcome, redact_addresses=redact)
     return replace(answer, note=note)
-
-
-def follow_up(
-    question: str,
-    request: Request,
-    settings: Settings,
-    *,
-    found: tuple[Diagnosis, tuple[KnownFault, ...]] | None = None,
-    thread: Sequence[Turn] = (),
-    progress: Progress | None = None,
-) -> Reply:
-    """Answer a question about a job from its evidence and its raw lines, which are read again.
-
-    Args:
-        found: diagnosis and known faults of before; without them the job is diagnosed first.
-        thread: what was asked and answered before.
-    """
-    inputs = fetch_inputs(request, settings, progress)
-    parsed = _parse(inputs, progress)
-    if found is None:
-        with library_session(settings) as library:
-            matches = library.match(parsed)
-            diagnosis = diagnose_parsed(parsed, network=_network(request, inputs.job)[0])
-            found = diagnosis, library.recall(diagnosis, matches)
-    other_jobs = Neighbours(inputs.neighbours, inputs.cache, links=settings.follow_links)
-    subject = Subject(parsed, *found, other_jobs)
-    return ask(question, subject, model_from(settings), thread=thread)
 
 
 def list_events(
@@ -162,14 +131,15 @@ def _quoted(answer: Answer, *, redacted: bool) -> tuple[Diagnosis, Mapping[Place
     return answer.diagnosis, excerpts
 
 
-def _parse(inputs: Inputs, progress: Progress | None) -> Parsed:
+def parsed_of(inputs: Inputs, progress: Progress | None) -> Parsed:
+    """The job of fetched inputs, read, with the good jobs that it is compared with."""
     with inputs.readers() as workers:
         return parse_job(
             inputs.job, inputs.baseline, cache=inputs.cache, workers=workers, memory=inputs.memory, progress=progress
         )
 
 
-def _network(request: Request, job: Job) -> tuple[FlowsAnswer | None, tuple[Skipped, ...]]:
+def network_of(request: Request, job: Job) -> tuple[FlowsAnswer | None, tuple[Skipped, ...]]:
     """What the job's network flows tell, if there are any, and why not, if they cannot be used."""
     if request.flows is None and not job.flows:
         return None, ()

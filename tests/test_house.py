@@ -40,8 +40,9 @@ CORE_ROOMS = (
     "metrics", "answer", "l4", "next", "diagnose",
 )  # fmt: skip
 BOT_ROOMS = (
-    "text", "setting_files", "outgoing", "settings", "fetch", "chat", "note", "ask", "report", "history", "state",
-    "repeating_thread", "library", "investigate", "slack", "jobs", "app", "commandline", "__main__",
+    "text", "setting_files", "outgoing", "settings", "fetch", "chat", "note", "outcome", "ask", "report", "history",
+    "state", "repeating_thread", "library", "investigate", "follow_up", "slack", "jobs", "app", "commandline",
+    "__main__",
 )  # fmt: skip
 # Other programs read these names in the schemas of docs/: two documents may call a part alike.
 NAMED_IN_SCHEMAS = {"GroupDocument", "SkippedDocument"}

@@ -1,6 +1,7 @@
 """Bots that kill themselves between two steps: each is a process of its own, forked from one that has all modules.
 
-A line on standard input, ``KIND NUMBER``, starts one; its process id is the answer. As soon as it has been handed an
+A line on standard input, ``KIND NUMBER``, starts one, and may end with an environment in JSON in place of that of this
+process; its process id is the answer. As soon as it has been handed an
 envelope of that kind it counts its steps, and after so many it ends by signal 9. A step is whatever outlives the
 process: a transaction that changed something, an acknowledgement, a call of Slack, a write to the fault library. The
 kind ``any`` counts from the start. TASKS in the environment names another module of what children do. With names of
@@ -8,7 +9,9 @@ modules on the command line their children are forked too, from a process that h
 """
 
 import contextlib
+import gc
 import importlib
+import json
 import logging
 import os
 import signal
@@ -137,8 +140,9 @@ def main() -> None:
 
 
 def _fork_bots() -> None:
+    gc.freeze()  # each bot would look at all that is loaded, and copy its pages
     for line in sys.stdin:
-        kind, number = line.split()
+        kind, number, *environment = line.split(maxsplit=2)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -148,6 +152,9 @@ def _fork_bots() -> None:
             os.close(1)
             os.open(os.devnull, os.O_RDWR)
             os.open(os.devnull, os.O_RDWR)
+            if environment:
+                os.environ.clear()
+                os.environ.update(json.loads(environment[0]))
             count(Steps(kind, int(number), os.environ["KILLED"]))
             os._exit(_served())
         sys.stdout.write(f"{pid}\n")

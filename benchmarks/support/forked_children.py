@@ -6,6 +6,7 @@ with its own environment and pipes. Children that are started as a user's bot st
 tests/contract and tests/bot/test_serve.py.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -154,4 +155,5 @@ if __name__ == "__main__":
             loaded = importlib.import_module(module)
             if function:
                 getattr(loaded, function)()
+    gc.freeze()  # each child would look at all of it again, and copy its pages
     _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -7,9 +7,9 @@ import numpy as np
 
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
-from bot.ask.savings import INTERVAL, LOADED, Savings, begun, savings
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks, yes_or_no
+from bot.outcome.savings import INTERVAL, LOADED, Savings, begun, savings
 from bot.text import wording
 from bot.text.harmless import harmless
 from core.answer.job_lookup import LookResult
@@ -26,7 +26,7 @@ def lost(subject: Subject, _question: Question) -> Lines:
     attempts = attempts_of(parsed, subject.diagnosis)
     last = parsed.iterations.last
     done = attempts[-1].checkpoints if attempts else ()
-    found = savings(subject)
+    found = savings(subject.parsed)
     lines = quoted(found.found, 3)
     if done and last is not None and (found.step is None or found.step <= done[-1]):
         failed = _failed_in(subject, attempts[-1], last)
@@ -49,7 +49,7 @@ def lost(subject: Subject, _question: Question) -> Lines:
         which = "" if found.step is not None else ", which does not name its iteration"
         says = f"The last line that reports a checkpoint{named}{_at(found)}{which}, is this one.{reached}{planned}"
         return [cited(says), *lines]
-    started, steps = begun(subject)
+    started, steps = begun(subject.parsed)
     if started.lines:
         first = _begun(steps, last) or _failed_first(subject, steps, last) or _unnumbered(subject, started, last)
         return [cited(first or f"{_ONLY_BEGUN}.{reached}{planned}"), *quoted(started, 3)]
@@ -201,7 +201,7 @@ def saved(subject: Subject, question: Question) -> Lines | None:
     """Whether it was saved, at the step that is named; None where that is not asked or no line reports a saving."""
     if not (asks(question, "saved_well") and yes_or_no(question)):
         return None
-    found = savings(subject)
+    found = savings(subject.parsed)
     steps = [str(step) for step in question.iterations]
     at = [
         place

@@ -1,13 +1,13 @@
 """Answers about exit codes: what one means, and who ended with it."""
 
 import re
-from signal import Signals
 
 import numpy as np
 
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
+from bot.outcome.exit_codes import codes_of, described, signal_of
 from bot.text import wording
 from core.answer.job_lookup import MAX_LINES, found_rows
 from core.answer.search import matching
@@ -41,13 +41,6 @@ _OF_SIGNAL = {
 }
 
 
-def codes_of(subject: Subject) -> dict[str, int]:
-    """Exit codes by job.json, of ranks where it has those, else of nodes."""
-    manifest = subject.parsed.job.manifest
-    codes = {f"rank {rank}": code for rank, code in manifest.rank_exit_codes.items()} or dict(manifest.exit_codes)
-    return {name: code for name, code in sorted(codes.items(), key=lambda item: natural(item[0])) if code is not None}
-
-
 def asked_code(question: Question) -> int | None:
     """The exit code that a question names."""
     match = _ASKED.search(question.text)
@@ -70,7 +63,7 @@ def means(code: int) -> str:
 def exit_code(subject: Subject, code: int) -> Lines:
     """What a code means, and who ended with it."""
     alike = {code, 128 - code} if signal_of(code) else {code}
-    codes = codes_of(subject)
+    codes = codes_of(subject.parsed.job.manifest)
     had = [name for name, number in codes.items() if number in alike]
     every = ", ".join(f"{name} {described(number)}" for name, number in list(codes.items())[:8])
     if not codes and code < 0:
@@ -83,7 +76,7 @@ def exit_code(subject: Subject, code: int) -> Lines:
 
 def exit_codes(subject: Subject, question: Question) -> str:
     """The exit codes of job.json, else of the launchers' reports, of who is named or of all; empty without any."""
-    codes, whose = codes_of(subject), "job.json"
+    codes, whose = codes_of(subject.parsed.job.manifest), "job.json"
     if not codes:
         codes, whose = reported_codes(subject), "the launchers' reports"
     asked = [f"rank {rank}" for rank in question.ranks] + list(question.nodes)
@@ -118,7 +111,7 @@ def reported_codes(subject: Subject) -> dict[str, int]:
 
 def time_up(subject: Subject) -> str:
     """That a limit of time ended it, where exit codes say so; empty where they do not."""
-    who = [name for name, code in codes_of(subject).items() if code == TIMED_OUT]
+    who = [name for name, code in codes_of(subject.parsed.job.manifest).items() if code == TIMED_OUT]
     if not who:
         return ""
     of = f"{wording.names(who, 4, 60)} ended with exit code {TIMED_OUT}, that of the command `timeout`"
@@ -168,20 +161,9 @@ _LOCAL_RANK = re.compile(r"local_rank\W{1,4}([0-9]{1,4})", re.IGNORECASE)
 
 def by_exit_code(subject: Subject) -> list[str]:
     """Who ended by a signal, as job.json has it."""
-    ended_by = [f"{name} by {signal_of(code)} ({code})" for name, code in codes_of(subject).items() if signal_of(code)]
+    ended_by = [
+        f"{name} by {signal_of(code)} ({code})"
+        for name, code in codes_of(subject.parsed.job.manifest).items()
+        if signal_of(code)
+    ]
     return [cited(f"By the exit codes of job.json a signal ended {', '.join(ended_by[:6])}.")] if ended_by else []
-
-
-def described(code: int) -> str:
-    """A code with its signal: "137 (SIGKILL)"."""
-    name = signal_of(code)
-    return f"{code} ({name})" if name else str(code)
-
-
-def signal_of(code: int) -> str:
-    """The signal that an exit code stands for: negative, or 128 and more; empty where it stands for none."""
-    number = -code if code < 0 else code - 128
-    try:
-        return Signals(number).name if number > 0 else ""
-    except ValueError:
-        return ""

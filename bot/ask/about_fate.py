@@ -4,12 +4,12 @@ import re
 
 import numpy as np
 
-from bot.ask.about_exits import codes_of, described, signal_of
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
+from bot.outcome.exit_codes import codes_of, described, signal_of
 from bot.text import wording
 from bot.text.wording import SECOND
 from core.answer import job_lookup
@@ -52,7 +52,7 @@ def fate(subject: Subject, question: Question) -> Lines:
 def ending(subject: Subject, unit: str) -> str:
     """When a node or a rank wrote its last line, how far it was, and with what it ended."""
     node = _node_of(subject, unit)
-    codes = codes_of(subject)
+    codes = codes_of(subject.parsed.job.manifest)
     name = f"{wording.sentence(unit)} on {node}" if unit.startswith("rank ") and node != unit else unit
     last, reached = _last_time(subject, unit), _reached(subject, unit)
     ends = subject.parsed.table.spoke.last
@@ -77,7 +77,7 @@ def machine(subject: Subject, node: str) -> str:
     table, first = subject.parsed.table, wording.first_sign(subject.diagnosis)
     if node not in table.nodes or node not in {suspect.node for suspect in subject.diagnosis.nodes}:
         return ""
-    code, last = codes_of(subject).get(node), _last_time(subject, node)
+    code, last = codes_of(subject.parsed.job.manifest).get(node), _last_time(subject, node)
     down = _called_down(subject, node)
     since = down if down != NO_TIME else first
     own = [str(table.origins[at].program) for at in np.flatnonzero(table.node_of_voice == table.nodes.index(node))]

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bot.ask.about_exits import codes_of, described, means, signal_of
+from bot.ask.about_exits import means
 from bot.ask.fact import Fact
 from bot.ask.subject import Subject
 from bot.note.claim_source import clock
+from bot.outcome.exit_codes import codes_of, described, signal_of
 from bot.text import wording
 from bot.text.wording import SECOND
 from core.live.findings import duration
@@ -37,7 +38,7 @@ def facts_of_course(subject: Subject) -> Iterator[Fact]:
 def facts_of_ends(subject: Subject) -> Iterator[Fact]:
     """Exit codes by who had them, what each means, and in which order the logs of the nodes end."""
     by_code: dict[int, list[str]] = defaultdict(list)
-    for name, code in codes_of(subject).items():
+    for name, code in codes_of(subject.parsed.job.manifest).items():
         by_code[code].append(name)
     if by_code:
         parts = [f"{described(code)}: {wording.names(names, 6, 60)}" for code, names in sorted(by_code.items())]

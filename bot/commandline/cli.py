@@ -131,11 +131,11 @@ def ask(
 
     Exit codes: 0 answered, 1 not in the logs, 2 wrong use or no such job.
     """  # noqa: D301 click reads the control byte
-    from bot.commandline import job_commands as commands  # noqa: PLC0415 loads what --help must not
+    from bot.commandline import ask_command  # noqa: PLC0415 loads what --help must not
     from bot.fetch.jobs import Request  # noqa: PLC0415
 
     request = Request(job, jobs, use_cache=not no_cache, use_baseline=not no_baseline, paths=True)
-    raise typer.Exit(commands.ask(request, " ".join(question), json=json))
+    raise typer.Exit(ask_command.ask(request, " ".join(question), json=json))
 
 
 @app.command()

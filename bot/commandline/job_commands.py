@@ -8,18 +8,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bot.ask.answer import Reply
 from bot.commandline.event_rows import as_jsonl, as_table
-from bot.commandline.output import as_json, check_writable, patient_reader, printed, progress_bar, write
+from bot.commandline.output import check_writable, patient_reader, printed, progress_bar, write
 from bot.commandline.terminal import print_diagnosis
 from bot.fetch.jobs import Request
-from bot.investigate import Answer, draft, follow_up, investigate, list_events, page, phone
+from bot.investigate import Answer, draft, investigate, list_events, page, phone
 from bot.report.contract import to_contract
 from bot.report.json_document import to_json
 from bot.report.speedscope import to_speedscope
 from bot.report.trace import has_timeline, to_trace
 from bot.settings import load_settings
-from bot.text.harmless import harmless, storable
 from bot.text.wording import first_line
 from core.model import Scope
 
@@ -64,18 +62,6 @@ def diagnose(request: Request, *, json: bool, files: Files, use_model: bool, ver
     return reader.exit_code or (INCONCLUSIVE if answer.diagnosis.scope is Scope.UNKNOWN else DIAGNOSED)
 
 
-def ask(request: Request, question: str, *, json: bool) -> int:
-    """Answer a question about a job; 1 when the logs do not tell."""
-    settings = load_settings()
-    with progress_bar() as progress:
-        reply = follow_up(question, request, settings, progress=progress)
-    with patient_reader() as reader:
-        sys.stdout.write(_reply_json(reply) if json else "".join(f"{line}\n" for line in reply.lines))
-    if reply.unavailable:
-        sys.stderr.write(f"The model did not answer: {harmless(reply.unavailable, 300)}\n")
-    return reader.exit_code or (DIAGNOSED if reply.answered else INCONCLUSIVE)
-
-
 def events(request: Request, *, jsonl: bool) -> int:
     """List every line of a job with its event; the exit code."""
     settings = load_settings()
@@ -109,8 +95,3 @@ def _reports(answer: Answer, files: Files, version: str) -> dict[tuple[str, Path
 def as_text(answer: Answer, version: str) -> str:
     """The answer for a person at a terminal."""
     return printed(partial(print_diagnosis, answer.diagnosis, known=answer.known, note=answer.note, version=version))
-
-
-def _reply_json(reply: Reply) -> str:
-    about = {name: getattr(reply, name) for name in ("author", "model", "looks", "refused")}
-    return as_json({"lines": [storable(line) for line in reply.lines], **about})

@@ -114,7 +114,7 @@ def load() -> None:
     import sklearn.pipeline  # noqa: PLC0415
     import sklearn.svm  # noqa: F401, PLC0415
 
-    import bot.investigate  # noqa: F401, PLC0415
+    import bot.follow_up  # noqa: F401, PLC0415 and with it bot.investigate
 
 
 def kept(file: Path, content: bytes) -> str:
@@ -145,7 +145,7 @@ def ask(order: Ask, output: TaskOutput) -> str:
     """Reply to a follow-up question from the evidence and the raw lines; at most five lines."""
     from bot.ask.model_intent import Turn  # noqa: PLC0415
     from bot.fetch.jobs import Request  # noqa: PLC0415
-    from bot.investigate import follow_up  # noqa: PLC0415
+    from bot.follow_up import follow_up  # noqa: PLC0415
     from bot.outgoing.redact import Redactor  # noqa: PLC0415
     from bot.settings import load_settings  # noqa: PLC0415
 

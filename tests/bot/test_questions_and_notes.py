@@ -8,7 +8,8 @@ import pytest
 
 from bot.chat.model import ModelUnavailable
 from bot.fetch.jobs import Request
-from bot.investigate import Answer, draft, follow_up, investigate, page
+from bot.follow_up import follow_up
+from bot.investigate import Answer, draft, investigate, page
 from bot.jobs import tasks
 from bot.jobs.messages import Ask, Diagnose, Draw
 from bot.note.claims import claims_of
@@ -31,7 +32,8 @@ def settings(tmp_path: Path, jobs: str) -> Settings:  # noqa: F811 the fixture
 
 
 def _with_model(monkeypatch: pytest.MonkeyPatch, model: ScriptedModel) -> None:
-    monkeypatch.setattr("bot.investigate.model_from", lambda _settings: model)
+    for story in ("investigate", "follow_up"):
+        monkeypatch.setattr(f"bot.{story}.model_from", lambda _settings: model)
 
 
 def _answer(settings: Settings) -> Answer:

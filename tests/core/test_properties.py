@@ -120,23 +120,14 @@ def test_the_same_question_has_the_same_answer() -> None:
 
 
 def test_the_same_question_has_the_same_answer_in_another_process(tmp_path: Path) -> None:
-    """Sets and dicts of strings have another order in every process of Python: in two, and in this one."""
+    """Sets and dicts of strings have another order in every process of Python: in another one, and in this one."""
     command = [sys.executable, "-m", "bot", "diagnose", "f07", "--jobs", str(EXAMPLES), "--json"]
 
-    answers = {
-        subprocess.run(
-            command,
-            cwd=ROOT,
-            env=os.environ | {"PYTHONHASHSEED": seed, "FIRSTFAULT_CACHE": str(tmp_path)},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    seeded = os.environ | {"PYTHONHASHSEED": "1", "FIRSTFAULT_CACHE": str(tmp_path)}
+    answered = subprocess.run(command, cwd=ROOT, env=seeded, capture_output=True, check=True).stdout
 
-    assert len(answers) == 1
     around: dict[str, object] = {"matches": [], "note": None}  # the library's part and the note are not the core's
-    assert json.loads(answers.pop()) | around == json.loads(as_bytes(answer("f07")))
+    assert json.loads(answered) | around == json.loads(as_bytes(answer("f07")))
 
 
 @failed_jobs

@@ -235,7 +235,8 @@ def _use() -> None:
     from bot.ask.about_topics import topics  # noqa: PLC0415
     from bot.ask.about_unlogged import unlogged  # noqa: PLC0415
     from bot.fetch.jobs import Request  # noqa: PLC0415
-    from bot.investigate import draft, follow_up, investigate, page  # noqa: PLC0415
+    from bot.follow_up import follow_up  # noqa: PLC0415
+    from bot.investigate import draft, investigate, page  # noqa: PLC0415
     from bot.settings import Settings  # noqa: PLC0415
     from faultlib.question_search import terms_of  # noqa: PLC0415
 

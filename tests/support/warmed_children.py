@@ -26,5 +26,4 @@ def warm() -> None:
         facts_of(event)
     for question in QUESTIONS:
         ask(question, Subject(parsed, found))
-    gc.collect()
-    gc.freeze()  # collecting in a child would look at all of it again, and copy its pages
+    gc.collect()  # what is left is frozen before the first fork

@@ -1,10 +1,10 @@
 """Jobs tried in dresses: read as any job is, from the bytes in its folder."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from itertools import repeat
 
 from benchmarks.quality.case import Case, read_case
@@ -17,7 +17,7 @@ from benchmarks.support.jobs_in_memory import FakeJobs
 from benchmarks.support.memory_cache import MemoryCache
 from core.baseline import choose_baseline
 from core.diagnose import diagnose_parsed
-from core.job import Job
+from core.job import Job, Manifest
 from core.model import Diagnosis
 
 
@@ -39,6 +39,7 @@ class FittingRoom:
     _cases: dict[str, Case] = field(default_factory=dict)
     _answers: dict[str, Diagnosis] = field(default_factory=dict)
     _worn: dict[tuple[str, str], Job | None] = field(default_factory=dict)
+    _good_jobs: dict[str, Sequence[str]] = field(default_factory=dict)
 
     def try_on(self, job_id: str, dress: Dress) -> Tried:
         """Compare the answer with the undressed one."""
@@ -74,8 +75,15 @@ class FittingRoom:
         return job
 
     def _beside(self, job_id: str) -> Sequence[str]:
+        if job_id not in self._good_jobs:
+            self._good_jobs[job_id] = choose_baseline(self._manifests[job_id], list(self._manifests.values()))
+        return self._good_jobs[job_id]
+
+    @cached_property
+    def _manifests(self) -> Mapping[str, Manifest]:
+        """Of every labelled job; they look for their good jobs among all."""
         source = FakeJobs(self.labelled.folders)
-        return choose_baseline(source.manifest(job_id), [source.manifest(other) for other in source.job_ids()])
+        return {job_id: source.manifest(job_id) for job_id in source.job_ids()}
 
     def _case(self, job_id: str) -> Case:
         if job_id not in self._cases:

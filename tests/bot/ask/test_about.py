@@ -12,8 +12,8 @@ from bot.ask.answer import ask
 from bot.ask.fact_picker import Picker
 from bot.ask.question import Question, read_question
 from bot.ask.reply_lines import Lines
-from bot.ask.savings import savings
 from bot.ask.subject import Subject
+from bot.outcome.savings import savings
 from core.diagnose import diagnose_parsed
 from core.model import Role
 from core.parsed import parse_job
@@ -137,5 +137,5 @@ def test_a_rank_that_did_not_save_is_named() -> None:
     saved = "2026-11-23T10:00:{at:02}Z [rank{rank}]: INFO saved checkpoint /ckpt/step{step}/rank{rank}.pt"
     lines = [saved.format(at=step + rank, rank=rank, step=step) for step in (10, 20) for rank in range(4)]
     subject = subject_of({"train.log": "\n".join(lines[:-1])})
-    found = savings(subject)
+    found = savings(subject.parsed)
     assert (found.step, found.ranks, found.missing) == (20, (0, 1, 2), (3,))

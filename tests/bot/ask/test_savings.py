@@ -4,8 +4,8 @@ import pytest
 
 from bot.ask.about_checkpoints import lost
 from bot.ask.question import read_question
-from bot.ask.savings import savings
 from bot.ask.subject import Subject
+from bot.outcome.savings import savings
 from core.diagnose import diagnose_parsed
 from tests.support.jobs import job, parse
 
@@ -16,7 +16,7 @@ def test_savings_are_found_by_a_word_of_theirs(word: str) -> None:
     message = f"Checkpoint at step 7 {word}" if word in ("complete", "completed", "done") else f"{word} model state 7"
     parsed = parse(job({"logs/rank_0.log": f"step 1\n{message.upper()}\n"}))
 
-    assert [line.text for line in savings(Subject(parsed, diagnose_parsed(parsed))).found.lines] == [message.upper()]
+    assert [line.text for line in savings(parsed).found.lines] == [message.upper()]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_savings_are_found_by_a_word_of_theirs(word: str) -> None:
 def test_a_checkpoint_by_another_name_is_one(line: str, step: int) -> None:
     """Upload, shard, export, snapshot: what programs call it, and the step that they name."""
     parsed = parse(job({"rank_0.log": f"step 1\n{line}\n"}))
-    assert savings(Subject(parsed, diagnose_parsed(parsed))).step == step
+    assert savings(parsed).step == step
 
 
 def test_the_last_upload_after_which_it_went_on_is_told() -> None:
@@ -57,9 +57,9 @@ def test_the_step_is_read_from_where_the_job_had_come_to() -> None:
     """A file's number that the job had just reached is its step; one far below counts checkpoints."""
     log = "".join(f"2026-11-20T10:00:{at:02}Z step {at * 10} loss 1.0\n" for at in range(1, 31))
     written = parse(job({"rank_0.log": log + "2026-11-20T10:00:31Z restart written: rst.0000300.h5\n"}))
-    assert savings(Subject(written, diagnose_parsed(written))).step == 300
+    assert savings(written).step == 300
     counted = parse(job({"rank_0.log": log + "2026-11-20T10:00:31Z saved checkpoint /out/checkpoint_000004\n"}))
-    found = savings(Subject(counted, diagnose_parsed(counted)))
+    found = savings(counted)
     assert (found.step, found.after) == (None, 300)
 
 

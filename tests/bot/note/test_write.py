@@ -117,7 +117,8 @@ def test_an_answer_that_is_no_plan_changes_nothing(text: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["node_fault", "job_wide", "inconclusive", "hostile"])
-@settings(max_examples=15)
+# A word that gets out does so whatever is chosen, so a few choices of each diagnosis show it; .2 s of CPU each.
+@settings(max_examples=5)
 @given(data=st.data())
 def test_nothing_outside_the_block_depends_on_free_words(name: str, data: st.DataObject) -> None:
     """Two answers that differ in their own sentences alone give the same note but for the marked block."""

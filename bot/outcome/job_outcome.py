@@ -4,11 +4,10 @@ from collections import defaultdict
 
 import numpy as np
 
-from bot.ask.about_exits import codes_of, described
-from bot.ask.savings import savings
-from bot.ask.subject import Subject
 from bot.note.about_outcome import Outcome
 from bot.note.claim_source import clock
+from bot.outcome.exit_codes import codes_of, described
+from bot.outcome.savings import savings
 from core.course.job_clock import moment
 from core.history.job_attempts import attempts_of
 from core.logs.lines import NO_TIME
@@ -33,7 +32,7 @@ def outcome_of(parsed: Parsed, diagnosis: Diagnosis) -> Outcome:
         doubtful=doubtful,
         ended=int(known.max()) if np.any(known) else None,
         stopped=clock(end) if end is not None else "",
-        codes=_codes(parsed, diagnosis),
+        codes=_codes(parsed),
     )
 
 
@@ -42,7 +41,7 @@ def _saved(parsed: Parsed, diagnosis: Diagnosis) -> tuple[int | None, bool, tupl
     attempts = attempts_of(parsed, diagnosis)
     done = attempts[-1].checkpoints if attempts else ()
     small = diagnosis.coverage.bytes <= MAX_BYTES
-    saved = savings(Subject(parsed, diagnosis)) if small else None
+    saved = savings(parsed) if small else None
     missing = saved.missing if saved else ()
     if done and (saved is None or saved.step is None or saved.step <= done[-1]):
         return done[-1], True, missing if saved and saved.step == done[-1] else ()
@@ -51,10 +50,10 @@ def _saved(parsed: Parsed, diagnosis: Diagnosis) -> tuple[int | None, bool, tupl
     return None, False, ()
 
 
-def _codes(parsed: Parsed, diagnosis: Diagnosis) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _codes(parsed: Parsed) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Exit codes with who had them, those of fewest first: what is usual tells least."""
     owners: dict[int, list[str]] = defaultdict(list)
-    for name, code in codes_of(Subject(parsed, diagnosis)).items():
+    for name, code in codes_of(parsed.job.manifest).items():
         owners[code].append(name)
     ordered = sorted(owners.items(), key=lambda item: (len(item[1]), item[0]))
     return tuple((described(code), tuple(names)) for code, names in ordered)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bot.ask.subject import Subject
 from core.answer.job_lookup import LookResult
 from core.answer.search import MAX_SEARCHED, matching, rows_of_lines, tell
 from core.events.row_text import read_rows
 from core.model import Line
+from core.parsed import Parsed
 
 MAX_REPORT = 400  # characters: longer lines are printed settings
 MAX_ROWS = 50_000  # lines about saving whose ranks are told apart
@@ -82,35 +82,35 @@ class Savings:
     steps: tuple[int, ...] = ()
 
 
-def savings(subject: Subject) -> Savings:
+def savings(parsed: Parsed) -> Savings:
     """What lines report; command lines and printed arguments are no reports."""
-    rows, whole = matching(subject.parsed, [_WHAT, _SAVED], words=_WORDS)
+    rows, whole = matching(parsed, [_WHAT, _SAVED], words=_WORDS)
     searched = None if whole else MAX_SEARCHED
-    found = tell(subject.parsed, rows, "a checkpoint that was saved", latest=True, searched=searched)
+    found = tell(parsed, rows, "a checkpoint that was saved", latest=True, searched=searched)
     result = _reports(found)
     lines = result.lines
-    step = next((number for line in lines if (number := _step_of(subject, line)) is not None), None)
+    step = next((number for line in lines if (number := _step_of(parsed, line)) is not None), None)
     if step is None:
-        return Savings(result, after=_after(subject, rows))
-    by_step = _ranks(subject, rows, step)
+        return Savings(result, after=_after(parsed, rows))
+    by_step = _ranks(parsed, rows, step)
     steps = tuple(sorted({*by_step, step}))
     ranks = by_step.pop(step, set())
-    every = set().union(*by_step.values()) if by_step else {*subject.parsed.table.ranks, *subject.home}
+    every = set().union(*by_step.values()) if by_step else {*parsed.table.ranks, *parsed.job.manifest.node_of_rank}
     missing = tuple(sorted(every - ranks)) if len(ranks) > 1 else ()
     everywhere = max((number for number, those in by_step.items() if missing and every <= those), default=None)
     return Savings(result, step, None, tuple(sorted(ranks)), missing, everywhere, steps)
 
 
-def _step_of(subject: Subject, line: Line) -> int | None:
+def _step_of(parsed: Parsed, line: Line) -> int | None:
     """The step of a saving that a line names by its word, or by a number as the job had come to."""
-    table = subject.parsed.table
+    table = parsed.table
     rows = rows_of_lines(table, table.files.index(line.file), [line.line])
-    return _step_in(subject, rows[0], line.text) if rows else None
+    return _step_in(parsed, rows[0], line.text) if rows else None
 
 
-def _step_in(subject: Subject, row: int, text: str) -> int | None:
+def _step_in(parsed: Parsed, row: int, text: str) -> int | None:
     """As ``_step_of``; behind "checkpoint" a number far below what was reached counts checkpoints."""
-    iterations = subject.parsed.iterations
+    iterations = parsed.iterations
     after = int(iterations.of_row[np.array([row])][0])
     match = _STEP.search(text)
     if match is not None and match[1]:
@@ -133,18 +133,17 @@ def _reports(found: LookResult) -> LookResult:
     return LookResult("", tuple(found.lines[at] for at in kept), who, clocks)
 
 
-def begun(subject: Subject) -> tuple[LookResult, tuple[int, ...]]:
+def begun(parsed: Parsed) -> tuple[LookResult, tuple[int, ...]]:
     """The lines that tell that a saving began, the last one first, and the steps that all of them name, in order."""
-    rows, _ = matching(subject.parsed, [BEGUN])
-    found = _reports(tell(subject.parsed, rows, "a saving that began", latest=True))
-    texts = read_rows(subject.parsed.files, subject.parsed.table, rows[-MAX_ROWS:])
-    steps = {_step_in(subject, row, text) for row, text in texts.items() if _is_said(text)}
+    rows, _ = matching(parsed, [BEGUN])
+    found = _reports(tell(parsed, rows, "a saving that began", latest=True))
+    texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
+    steps = {_step_in(parsed, row, text) for row, text in texts.items() if _is_said(text)}
     return found, tuple(sorted(step for step in steps if step is not None))
 
 
-def _after(subject: Subject, rows: Sequence[int]) -> int | None:
+def _after(parsed: Parsed, rows: Sequence[int]) -> int | None:
     """The iteration after which most of the lines of the last saving came."""
-    parsed = subject.parsed
     texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
     kept = [row for row in rows[-MAX_ROWS:] if row in texts and _is_said(texts[row])]
     reached: dict[int, int] = {}
@@ -154,13 +153,12 @@ def _after(subject: Subject, rows: Sequence[int]) -> int | None:
     return max(often, key=lambda number: (often[number], number)) if often else None
 
 
-def _ranks(subject: Subject, rows: Sequence[int], step: int) -> dict[int, set[int]]:
+def _ranks(parsed: Parsed, rows: Sequence[int], step: int) -> dict[int, set[int]]:
     """The ranks that report a saving, by the step that they name: this one and those before it."""
-    parsed = subject.parsed
     texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
     ranks: dict[int, set[int]] = defaultdict(set)
     for row, text in texts.items():
-        number = _step_in(subject, row, text) if _is_said(text) else None
+        number = _step_in(parsed, row, text) if _is_said(text) else None
         rank = parsed.table.origins[parsed.table.voice[row]].rank
         if number is not None and number <= step:
             ranks[number].update(() if rank is None else (rank,))

@@ -1,0 +1,1 @@
+"""How a job came to its end, by its lines and its job.json: checkpoints, exit codes. Start at ``job_outcome.py``."""
