@@ -11,8 +11,8 @@ FEWEST = 5  # values of a name in each job; fewer have no middle
 MAX_ROWS = 120  # lines of a kind of message that are read, evenly spread
 MAX_EVENTS = 60  # kinds of messages, those with most lines: what tells of every iteration comes again and again
 APART = 1.5  # times as much in one job as in the other: what differs less differs between good jobs too
-SHOWN = 3
-_QUARTERS = (25, 50, 75)
+SHOWN = 3  # names in the sentence: an answer has five lines
+_QUARTERS = (25, 50, 75)  # percentiles: the middle half, and the middle
 
 
 def differing(mine: Subject, other: Subject, name: str) -> list[str]:

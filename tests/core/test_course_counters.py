@@ -199,3 +199,11 @@ def test_a_row_of_metrics_of_a_rank_is_a_record() -> None:
     assert found.rank == 5
     assert found.text == b"fwd_bwd_ms=904.4 gs=131 loss=1.441"
     assert json_lines.fit([b'{"step": 3, "loss": 1.441}'] * 3) is None
+
+
+def test_the_first_steps_may_be_finer() -> None:
+    """1, 2, 3, 4, 8, 12: a trainer tells each of the first ones, and then each fourth."""
+    numbers = [1, 2, 3, *range(4, 60, 4)]
+    said = [at(n, f"INFO step fb_s=1.4{n % 10} loss=2.5 mem_gb=61.4 n={n} step_s=1.6{n % 10}") for n in numbers]
+
+    assert parse(job({"train.log": lines(*said)})).iterations.last == 56

@@ -3,7 +3,7 @@
 import pytest
 
 from core.diagnose import diagnose
-from core.job import Status
+from core.job import Job, Status
 from core.model import Confidence, Scope
 from tests.support.jobs import at, four_nodes, job, lines, lost, raised, signs_of, suspected, timed_out, told_to_end
 
@@ -169,3 +169,87 @@ def test_what_ended_one_node_was_not_survived_because_another_one_works_on() -> 
 
     assert [one.node for one in found.nodes] == ["node-1"]
     assert "BadZipFile" in found.headline
+
+
+def tasks_of_submitit(last: str, missing: int, *errors: str) -> Job:
+    """A file of each task, as submitit names them; srun writes what it reports into that of the first."""
+    nodes = {f"dgx{n:03d}": (2 * n, 2 * n + 1) for n in range(4)}
+    files: dict[str, str | bytes] = {}
+    for rank in range(8):
+        said = [at(n, f"step {n} loss 2.5") for n in range(1, 6)]
+        files[f"77_{rank}_log.out"] = lines(*said, *(timed_out() if rank != missing else []))
+    files["77_0_log.err"] = lines(*errors, at(2000, last))
+    return job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=8)
+
+
+def test_what_srun_reports_in_the_log_of_another_task_is_of_the_node_that_it_names() -> None:
+    """``Killed`` stands in the log of task 0, and is of task 5."""
+    found = tasks_of_submitit("srun: error: dgx002: task 5: Killed", 5)
+
+    assert suspected(found)[:1] == ["dgx002"]
+
+
+def test_an_abort_that_mpirun_reports_without_a_clock_is_of_who_had_waited() -> None:
+    """Fifteen ranks end by SIGABRT; mpirun tells of the first that it saw, and the silent one is at fault."""
+    nodes = {f"kaede{n:02d}": tuple(range(4 * n, 4 * n + 4)) for n in range(4)}
+    files: dict[str, str | bytes] = {
+        f"rank_{rank:02d}.log": lines(
+            *(at(n, f"step {n} loss 2.5") for n in range(1, 6)), *(timed_out() if rank != 6 else [])
+        )
+        for rank in range(16)
+    }
+    files["mpirun.log"] = lines(
+        "mpirun noticed that process rank 12 with PID 592056 on node kaede03 exited on signal 6 (Aborted)."
+    )
+
+    assert suspected(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=16)) == ["kaede01"]
+
+
+def test_who_ended_by_itself_failed_before_the_others_were_ended() -> None:
+    """srun ends the step because of tasks 6 and 7, of whose error no clock tells, and reports them below that."""
+    nodes = {f"jwb{n}": (2 * n, 2 * n + 1) for n in range(4)}
+    error = "FileNotFoundError: [Errno 2] No such file or directory: '/local/scratch/mean_std.nc'"
+    files: dict[str, str | bytes] = {
+        f"jwb{rank // 2}.{rank}.err": lines(
+            f"Initializing distributed: GLOBAL_RANK: {rank}, MEMBER: {rank + 1}/8",
+            *(f"[rank{rank}]: {line}" for line in raised(error) if rank > 5),
+        )
+        for rank in range(8)
+    }
+    files["batch.err"] = lines(
+        "srun: Terminating StepId=77.0",
+        "slurmstepd: error: *** STEP 77.0 ON jwb0 CANCELLED AT 2026-11-21T04:12:39 ***",
+        "srun: error: jwb3: tasks 6-7: Exited with exit code 1",
+        *(f"srun: error: jwb{n}: tasks {2 * n}-{2 * n + 1}: Terminated" for n in range(3)),
+    )
+
+    assert suspected(job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=8)) == ["jwb3"]
+
+
+@pytest.mark.parametrize(("reported", "suspects"), [(("gpu23",), ["gpu23"]), (("gpu23", "gpu05"), [])])
+def test_errors_in_a_file_of_all_are_on_the_node_whose_processes_are_reported_first(
+    reported: tuple[str, ...], suspects: list[str]
+) -> None:
+    """No label tells whose import failed; srun tells of one node before it ends the others."""
+    nodes = {name: (4 * n, 4 * n + 1, 4 * n + 2, 4 * n + 3) for n, name in enumerate(("gpu05", "gpu10", "gpu23"))}
+    text = lines(
+        *(raised("ImportError: libcupti.so.12: cannot open shared object file: No such file or directory") * 4),
+        *(f"srun: error: {name}: task {tuple(nodes).index(name)}: Exited with exit code 1" for name in reported),
+        "srun: Terminating StepId=77.0",
+        "slurmstepd: error: *** STEP 77.0 ON gpu05 CANCELLED AT 2026-11-21T04:00:42 ***",
+    )
+
+    assert suspected(job({"slurm-77.out": text}, nodes=tuple(nodes), node_ranks=nodes, world_size=12)) == suspects
+
+
+def test_all_that_give_up_together_after_standing_still_broke_nothing() -> None:
+    """Each has its own watchdog, and clocks differ: who is a second ahead of the others is not at fault."""
+    files: dict[str, str | bytes] = {
+        f"host-{rank}/train.log": lines(
+            *(at(n, f"step {n} loss 2.5") for n in range(1, 41)),
+            at(640 + 0.4 * rank, "ERROR progress monitor: giving up after 600 s, aborting process"),
+        )
+        for rank in range(6)
+    }
+
+    assert suspected(job(files)) == []

@@ -20,6 +20,15 @@ def counted(one: Job) -> Iterations:
     return parse(one).iterations
 
 
+def test_validation_of_nemo_counts_no_iterations() -> None:
+    """It has batches of its own: 4 of 4 is no end of the run."""
+    said = [f"Training epoch 0, iteration {n}/99 | lr: 0.0001 | global_step: {n} | loss: 5.6" for n in range(1, 31)]
+    validation = [f"Validation: iteration {n}/4" for n in range(1, 5)]
+    found = counted(job({"train.log": lines(*said, *validation)}))
+
+    assert (found.last, found.at_end) == (30, False)
+
+
 def bar(last: int, total: int, label: str = "") -> str:
     """A progress bar up to here: one physical line."""
     return "\r".join(label + BAR % (100 * n // total, n, total) for n in range(1, last + 1))

@@ -38,6 +38,18 @@ def test_all_or_many_are_no_few(absent: Sequence[int]) -> None:
     assert not missing(without_clock(9, absent))
 
 
+def test_whose_log_was_cut_off_is_not_missing() -> None:
+    """Ranks that wait for each other cannot be ten iterations ahead of one: its log ends, not its work."""
+    said = {rank: [f"[{n:05d}] nll 1.8 batch 0.0079s gn 1.3" for n in range(1, 41)] for rank in range(6)}
+    files = {
+        f"{rank}.out": lines(*(said[rank][:30] if rank == 3 else [*said[rank], "[00040] validation begin"]))
+        for rank in range(6)
+    }
+    known = {"nodes": tuple(HOMES), "node_ranks": HOMES, "world_size": 6, "status": Status.UNKNOWN}
+
+    assert not missing(job({f"rank_{name}": text for name, text in files.items()}, **known))
+
+
 @pytest.mark.parametrize("manifest", [{"status": Status.CANCELLED}, {"status": Status.COMPLETED}])
 def test_who_is_stopped_within_a_round_is_not_missing(manifest: dict[str, object]) -> None:
     """A stop from outside comes at any time."""

@@ -40,6 +40,26 @@ LAYOUTS: list[Layout] = [
         ],
     ),
     (
+        "files called after addresses, beside those of another program",
+        {},
+        [
+            entry
+            for n in (7, 15)
+            for entry in (
+                (f"train-10.8.4.{n}.log", b"", (f"10.8.4.{n}", None, None, 0)),
+                (f"smi-10.8.4.{n}.csv", b"", (f"10.8.4.{n}", None, None, 0)),
+            )
+        ],
+    ),
+    (
+        "folders of machines whose names are not alike, in one for all of them",
+        {},
+        [
+            ("nodes/inst-vrt4b-mosaic/rank3.stderr.txt", b"", ("inst-vrt4b-mosaic", 3, None, 0)),
+            ("nodes/inst-nd7qp-mosaic/rank0.stderr.txt", b"", ("inst-nd7qp-mosaic", 0, None, 0)),
+        ],
+    ),
+    (
         "files called after a rank at its host",
         {},
         [(f"p{n}@oak{n // 2}", b"", (f"oak{n // 2}", n, None, 0)) for n in range(4)],

@@ -62,3 +62,35 @@ def test_each_who_writes_to_a_file_has_last_words_and_a_kill_ends_the_wait() -> 
 def test_who_all_wait_alike_until_they_are_killed_accuse_nobody() -> None:
     """Then no node stands out."""
     assert diagnose(waited_and_killed([f"no batch since {n}00 s" for n in (3, 6, 9)]), []).nodes == ()
+
+
+def watched(waits: Sequence[str], elsewhere: Sequence[int], status: Status) -> Job:
+    """Sixteen ranks in one log without a clock; each tells how long it waited, and where it stands."""
+    ranks = range(16)
+    said = [f"[1,{rank}]<stdout>:schritt={n} verlust=0.5" for n in range(10, 270, 10) for rank in ranks]
+    for wait in waits:
+        said += [
+            f"[1,{rank}]<stdout>:Waechter: seit {wait} s kein Fortschritt "
+            f"({'Vorwaertslauf' if rank in elsewhere else 'MPI_Allreduce'})"
+            for rank in ranks
+        ]
+    nodes = {f"knoten{n}": tuple(range(4 * n, 4 * n + 4)) for n in range(4)}
+    return job({"lauf.log": lines(*said)}, nodes=tuple(nodes), node_ranks=nodes, world_size=16, status=status)
+
+
+@pytest.mark.parametrize(
+    ("waits", "elsewhere", "suspects"),
+    [
+        (("300", "600"), (9,), ["knoten2"]),
+        (("300", "600", "900"), (12, 13, 14, 15), ["knoten3"]),
+        (("300", "600", "900"), (1, 5, 9, 13), []),  # on every node
+        (("300", "300"), (9,), []),  # no longer wait is told
+    ],
+)
+def test_who_waits_elsewhere_while_all_tell_a_longer_wait_holds_them_up(
+    waits: Sequence[str], elsewhere: Sequence[int], suspects: list[str]
+) -> None:
+    """Twice is enough when the second wait is longer; a node's ranks may stand apart together."""
+    found = diagnose(watched(waits, elsewhere, Status.RUNNING), [])
+
+    assert [node.node for node in found.nodes] == suspects

@@ -68,6 +68,20 @@ def test_a_node_whose_devices_are_rated_below_all_others_is_the_suspect() -> Non
     assert "rated 0.59 since iteration 33" in found.nodes[0].because
 
 
+def test_reports_that_rate_some_ranks_tell_the_machines_of_all() -> None:
+    """One log, in which nothing else names a machine: ranks between those that are rated are in the same blocks."""
+    said = []
+    for n in range(1, 65):
+        said.append(f"0: {at(n if n <= 32 else 2 * n, f'step {n} loss 2.5')}")
+        if n % 4 == 0:
+            rated = {5: 0.59 if n > 32 else 0.97, 0: 1.0, n % 16: 0.98}
+            said += [f"0:   Rank={rank} Node=eos{rank // 4:04d} Score={score:.2f}" for rank, score in rated.items()]
+    labels = [f"{rank:2d}: [NeMo I] ready" for rank in range(16)]
+    found = diagnose(job({"log.out": lines(*labels, *said)}, world_size=16, status=Status.RUNNING), [])
+
+    assert [(node.node, node.ranks) for node in found.nodes] == [("eos0001", (4, 5, 6, 7))]
+
+
 def test_who_is_named_in_every_report_from_some_time_on_is_the_suspect_where_no_pace_is_known() -> None:
     """A table without clocks, in which a column has the slowest host of each cycle."""
     chance = [0, 3, 1, 2, 0, 1, 3, 2]

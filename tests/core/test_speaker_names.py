@@ -11,6 +11,7 @@ from core.logs.speaker_names import Name, are_made_alike, count_all, find_readin
         (["0", "1", "2"], b"", Name(rank=0)),
         (["0/4", "1/4", "3/4"], b"", Name(rank=0)),
         (["R0", "R1"], b"", Name(rank=0)),
+        (["rk00", "rk01"], b"", Name(rank=0)),
         (["r4", "r5", "r6", "r7"], b"", Name(rank=4)),
         (["8", "9"], b"rank", Name(rank=8)),
         (["rank_0", "rank_1"], b"", Name(rank=0)),
