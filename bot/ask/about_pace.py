@@ -131,6 +131,7 @@ _A_PACE = re.compile(
     r"|\b(?:step|iter\w{0,6}|batch|elapsed)[ _](?:time|ms|s|sec\w{0,4})\b|\btime[ _]per[ _]",
     re.IGNORECASE,
 )
+_WHOLE = re.compile(r"(?<![0-9.])[0-9]++(?![0-9.])")
 MAX_PACES = 3  # that a line tells and that are told; of each line of a step the same ones
 MAX_USUAL = 400  # lines of the same kind whose middle is the usual
 
@@ -142,7 +143,7 @@ def _at_step(subject: Subject, question: Question) -> list[str]:
         rows = np.flatnonzero(parsed.iterations.of_row[:] == step)[:MAX_USUAL]
         for row, text in read_rows(parsed.files, table, rows).items():
             told = [value for value in values_in(text) if value.number is not None and _A_PACE.search(value.name)]
-            if not told or not re.search(rf"(?<![0-9.]){step}(?![0-9.])", text):
+            if not told or str(step) not in _WHOLE.findall(text):
                 continue
             event = int(table.event[row])
             parts = [f"{value.name} {value.value}{_usually(subject, event, value.name)}" for value in told[:MAX_PACES]]
