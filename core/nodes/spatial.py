@@ -19,6 +19,7 @@ from core.facts import Blame
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.rank_rows import last_words
+from core.judge.roles.untold import WHY
 from core.live.findings import duration
 from core.model import Role
 from core.naming import called
@@ -65,6 +66,8 @@ def direct_signs(candidates: Sequence[Candidate], nodes: Sequence[str], unit: st
             alone = f"; {rest} never did." if others else "."
             again = " again" if candidate.fact.again else ""
             because = f"{node} logged \u201c{short(candidate.quote)}\u201d{again}{alone}"
+            if candidate.why == WHY:
+                because = f"\u201c{short(candidate.quote)}\u201d is taken to be of {node}: {WHY}."
             signs.append(Sign(node, "direct", candidate.score, because, candidate.event))
     return signs
 

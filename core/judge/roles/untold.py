@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
 from core.model import Role
 from core.parsed import Parsed
 from core.shares import MIN_RANKS
+
+WHY = "of its processes alone an error is reported before all others were ended"
 
 
 def place_untold(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Sequence[Candidate]:
@@ -22,10 +26,12 @@ def place_untold(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     first = {row: node for row, node in exits.on.items() if stopped is None or row < stopped}
     if len(set(first.values())) != 1 or not set(parsed.nodes).issuperset(first.values()):
         return candidates
+    if any(np.isin(list(first), root.rows).any() for root in roots):
+        return candidates  # the report itself accuses the node
     (report, node), *_ = first.items()
     file = parsed.table.file
     return [
-        replace(candidate, nodes=(node,))
+        replace(candidate.with_role(Role.ROOT, WHY), nodes=(node,))
         if candidate in roots and (file[candidate.rows] == file[report]).all() and candidate.rows.max() < report
         else candidate
         for candidate in candidates
