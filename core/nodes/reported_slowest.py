@@ -8,7 +8,7 @@ last to come. While all are well chance decides, so that one name in each report
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
@@ -25,6 +25,7 @@ MIN_BEFORE, MIN_SINCE = 4, 4  # reports: of four nodes chance names one four tim
 MIN_RUN = 12  # reports in a row that name one of three nodes by chance once in half a million
 ALWAYS = 0.9  # of the reports since then: one may tell of a step that a checkpoint held up
 MAX_ROWS = 2_000  # reports of one kind that are read
+MAX_KINDS = 64  # of reports, those said most often: a program prints a few (as core.judge.repeats reads files)
 BESIDE = 40  # characters before a name that say what it is named for
 _TELLS = re.compile(r"rank|rnk|slow|straggl|worker|node|host", re.IGNORECASE)
 # A rank by its number: "slowest rank 8", "rank=8", "slowest=rank8", and Megatron's "MnClk/Rnk: 1965.00MHz/8"
@@ -82,8 +83,9 @@ def _onset(parsed: Parsed, event: int, home: Mapping[int, str]) -> int | None:
     table, of_row = parsed.table, parsed.iterations.of_row
     rows = table.rows_of([event])[event]
     named: dict[Place, list[tuple[int, str]]] = defaultdict(list)
+    nodes = frozenset(parsed.nodes)
     for row, text in each_row(parsed.files, table, rows[of_row[rows].astype(np.int64) != NO_ITERATION]):
-        for place, node, _ in _named(text, home, parsed.nodes):
+        for place, node, _ in _named(text, home, nodes):
             named[place].append((row, node))
     for _, told in sorted(named.items()):
         last = told[-1][1]
@@ -132,7 +134,7 @@ def _reports(parsed: Parsed) -> list[int]:
     table = parsed.table
     shapes = {re.sub(r"\d+", "<NUM>", node) for node in parsed.nodes if any(map(str.isdigit, node))}
     speakers = np.bincount(table.counts.event, minlength=len(table.templates))
-    return [
+    found = [
         event
         for event, template in enumerate(table.templates)
         if MIN_BEFORE + MIN_SINCE <= table.heads[event] <= MAX_ROWS
@@ -140,6 +142,7 @@ def _reports(parsed: Parsed) -> list[int]:
         and not template.block
         and (_TELLS.search(template.sample) or any(shape in template.sample for shape in shapes))
     ]
+    return sorted(sorted(found, key=lambda event: (-int(table.heads[event]), event))[:MAX_KINDS])
 
 
 def _always(parsed: Parsed, event: int, onset: int, home: Mapping[int, str]) -> Iterator[tuple[str, int, str, int]]:
@@ -156,8 +159,9 @@ def _always(parsed: Parsed, event: int, onset: int, home: Mapping[int, str]) -> 
     since: dict[Place, list[str]] = defaultdict(list)
     told: dict[Place, str] = {}
     first: dict[tuple[Place, str], int] = {}
+    nodes = frozenset(parsed.nodes)
     for row, text in each_row(parsed.files, table, known):
-        for place, node, words in _named(text, home, parsed.nodes):
+        for place, node, words in _named(text, home, nodes):
             (since if late[row] else before)[place].append(node)
             told[place] = words
             if late[row]:
@@ -170,7 +174,7 @@ def _always(parsed: Parsed, event: int, onset: int, home: Mapping[int, str]) -> 
             yield node, times, told[place], first[place, node]
 
 
-def _named(text: str, home: Mapping[int, str], nodes: Sequence[str]) -> Iterator[tuple[Place, str, str]]:
+def _named(text: str, home: Mapping[int, str], nodes: Collection[str]) -> Iterator[tuple[Place, str, str]]:
     """Whom a line names, place by place, and in which words."""
     ranks = [match for match in _RANK.finditer(text) if int(match[1]) in home]
     names = [match for match in _NAME.finditer(text) if match[0] in nodes]
