@@ -159,9 +159,9 @@ def _always(parsed: Parsed, event: int, onset: int, home: Mapping[int, str]) -> 
     since: dict[Place, list[str]] = defaultdict(list)
     told: dict[Place, str] = {}
     first: dict[tuple[Place, str], int] = {}
-    nodes = frozenset(parsed.nodes)
+    known_nodes = frozenset(parsed.nodes)
     for row, text in each_row(parsed.files, table, known):
-        for place, node, words in _named(text, home, nodes):
+        for place, node, words in _named(text, home, known_nodes):
             (since if late[row] else before)[place].append(node)
             told[place] = words
             if late[row]:
