@@ -165,7 +165,7 @@ def communicator_homes(table: EventTable, files: Mapping[str, LogFile]) -> dict[
     return _by_node({rank: next(iter(own)) for rank, own in of_rank.items()})
 
 
-# nvidia-resiliency-ext, ptl_resiliency/straggler_det_callback.py, as core.nodes.reported_slowest reads it: "Rank=9 Node=eos0225 Score=0.53"
+# nvidia-resiliency-ext, as core.nodes.reported_slowest reads it: "Rank=9 Node=eos0225 Score=0.53"
 _RATED = re.compile(r"\bRank=(\d{1,6}) Node=([A-Za-z0-9][\w.-]{0,62}) Score=\d")
 
 
