@@ -156,8 +156,16 @@ def _end_of_file(table: EventTable, counting: frozenset[int], file: int) -> int:
 
 
 def _undated(table: EventTable, rows: NDArray[np.intp], iterations: Iterations) -> NDArray[np.bool_]:
-    """Which rows no iteration was counted beside, and no clock: nobody knows how far the job was."""
-    untimed = np.flatnonzero(table.time[rows] == NO_TIME)
+    """Which rows no iteration was counted beside, and no clock: nobody knows how far the job was.
+
+    What stands above the first clock of its file came at any time before it.
+    """
+    above = [rows[:0]]
+    for file, of_file in rows_by(table.file, rows[~table.timed[rows]]):
+        start, stop = table.rows_of_file(file).start, table.rows_of_file(file).stop
+        clocks = np.flatnonzero(table.timed[start:stop])
+        above.append(of_file[of_file < start + (clocks[0] if len(clocks) else 0)])
+    untimed = np.flatnonzero((table.time[rows] == NO_TIME) | np.isin(rows, np.concatenate(above)))
     undated = np.zeros(len(rows), np.bool_)
     undated[untimed] = iterations.of_row[rows[untimed]] == NO_ITERATION
     return undated

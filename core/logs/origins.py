@@ -22,6 +22,7 @@ from core.logs.unlabelled import (
     beside_their_stem,
     shape_of,
     with_numbered_processes,
+    with_processes_of_each,
     with_the_unlabelled,
     without_foreign_ranks,
 )
@@ -52,6 +53,7 @@ def find_origins(
     labels = [read_prefix(voice.prefix, known) for voice in voices]
     of_paths = of_paths if manifest.nodes else _by_their_hosts(of_paths, labels)
     labels = labels if manifest.nodes else _with_one_name(of_paths, labels)
+    labels = with_processes_of_each(voices, labels, of_paths)
     labels = with_local_ranks(labels, of_paths, manifest)
     labels = without_foreign_ranks(with_numbered_processes(voices, labels, of_paths), of_paths, manifest)
     ranks, nodes = tasks_are_ranks(labels, manifest), tasks_are_nodes(labels, manifest)

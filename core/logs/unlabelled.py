@@ -159,6 +159,29 @@ def with_numbered_processes(
     ]
 
 
+def with_processes_of_each(
+    voices: Sequence[Voice], labels: Sequence[PrefixLabels], of_paths: Sequence[Origin]
+) -> list[PrefixLabels]:
+    """Labels as processes of a machine that look like machines: g0 to g3, the same from 0 on in the file of each."""
+    named: dict[str, set[str]] = defaultdict(set)
+    homes: set[str] = set()
+    for voice, label, path in zip(voices, labels, of_paths, strict=True):
+        if label.host and path.node and label.host != path.node:
+            named[voice.file].add(label.host)
+            homes.add(path.node)
+    found = {host: match for host in set().union(*named.values()) if (match := _PROCESS.fullmatch(host)) is not None}
+    numbers = sorted(int(match["number"]) for match in found.values())
+    alike = len({match["letters"] for match in found.values()}) == 1 and numbers == list(range(len(numbers)))
+    if not alike or len(homes) < MIN_STEMS or any(own != set(found) for own in named.values()):
+        return list(labels)
+    return [
+        replace(label, host=None, local=int(found[label.host]["number"]) if label.local is None else label.local)
+        if label.host in found
+        else label
+        for label in labels
+    ]
+
+
 def without_foreign_ranks(
     labels: Sequence[PrefixLabels], of_paths: Sequence[Origin], manifest: Manifest
 ) -> list[PrefixLabels]:

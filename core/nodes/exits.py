@@ -65,10 +65,14 @@ def _of_launchers(
 
 
 def _of_ranks(of_rank: Mapping[int, Exit], ending: Ending, home: Mapping[int, str]) -> list[Sign]:
-    terminated = sorted(rank for rank, item in of_rank.items() if item.signal == _TOLD and rank in home)
+    kinds = {rank: _kind(item) for rank, item in of_rank.items() if rank in home}
+    terminated = [rank for rank, kind in kinds.items() if kind == "told"]
+    forced = sorted(rank for rank, kind in kinds.items() if kind == "killed")
+    failed = [rank for rank, kind in kinds.items() if kind == "error"]
+    if len(failed) + len(forced) == len(home) >= MIN_RANKS and 0 < len(forced) <= few_of(len(home)):
+        return _signs(forced, home, KILLED_ALONE, f"had to be killed; {len(failed)} of {len(home)} ranks had failed.")
     if len(home) < MIN_RANKS or len(terminated) <= len(home) * MAJORITY:
         return []
-    forced = sorted(rank for rank, item in of_rank.items() if item.signal == _KILLED and rank in home)
     never = sorted(set(home) - set(of_rank)) if ending.ordered else []
     signs = []
     for ranks, does in ((forced, "had to be killed"), (never, "had no end reported")):

@@ -107,8 +107,9 @@ def _new_rows(parsed: Parsed, ending: Ending) -> dict[int, list[int]]:
     counting = np.unique(table.file[parsed.iterations.marks])
     found: dict[int, list[int]] = {}
     for event, rows in table.rows_of(few).items() if last is not None and few else ():
-        if not len(parsed.iterations.course) and (table.timed[rows] & ~np.isin(table.file[rows], counting)).any():
-            continue  # where no clock dates the iterations, nobody knows what came after the last by another clock
+        undated = ~table.timed[rows] if len(parsed.iterations.course) else np.True_
+        if (undated & ~np.isin(table.file[rows], counting)).any():
+            continue  # nobody knows whether it came after the last iteration
         if (parsed.iterations.of_row[rows] < last).any():
             continue
         times = table.time[rows]

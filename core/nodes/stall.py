@@ -326,11 +326,15 @@ def _counts(table: EventTable) -> dict[int, dict[int, int]]:
 def _said_late(parsed: Parsed, events: Sequence[int], ending: Ending) -> list[int]:
     """Events whose last occurrence came after the last progress and before the stop.
 
-    Where none is counted, long before it, and little was said by any rank after them: else the job went on.
+    Where no clock tells of progress, events that stand below the last iteration alone. Where none is counted, long
+    before the stop, and little was said by any rank after them: else the job went on.
     """
     table, since, until = parsed.table, ending.progressed, ending.stopped
-    if until is None or not events or (since is None and parsed.iterations.last is not None):
+    if until is None or not events:
         return []
+    if since is None and (last := parsed.iterations.last) is not None:
+        below = {event: parsed.iterations.of_row[rows] >= last for event, rows in table.rows_of(events).items()}
+        return [event for event, own in below.items() if own.all() and not ending.ordered]
     times = {event: int(table.time[rows].max()) for event, rows in table.rows_of(events).items()}
     if since is not None:
         return [event for event, last in times.items() if since - SECOND <= last and NO_TIME < last < until]

@@ -1,8 +1,9 @@
-"""The machine of files that are called after identifiers, which another log gives to machines.
+"""The machine of files that are called after identifiers: of containers, allocations, log streams.
 
-``alloc/0eac1f71/trainer.stdout.0`` beside ``ID = 0eac1f71-...`` and, below it, ``Node Name = met-083.dc2`` (``nomad
-alloc status``), or beside a table with a row for each. No phrase marks the machine: it stands in one place of each
-record.
+Another log gives identifiers to machines: ``alloc/0eac1f71/trainer.stdout.0`` beside ``ID = 0eac1f71-...`` and, below
+it, ``Node Name = met-083.dc2`` (``nomad alloc status``), or beside a table with a row for each. No phrase marks the
+machine: it stands in one place of each record. Else what is called so names its machine itself, when it begins; and
+where nobody does, the identifier is the only name that there is.
 """
 
 import re
@@ -10,14 +11,16 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from core.logs.hosts import MACHINE_NAME
-from core.logs.lines import without_ansi
+from core.logs.hosts import MACHINE_NAME, names_machine
+from core.logs.lines import mask, without_ansi
 from core.logs.paths import strip
 
 IDENTIFIER = re.compile(r"[0-9a-f]{8,64}(?:-[0-9a-f]{4,12}){0,4}")  # of a container, an allocation
 _WORD = re.compile(r"[\w-]++")
 _RECORD = 12  # lines below an identifier: what is told of it, before its history
 _NODE = re.compile(r"\b(?:node|host)", re.IGNORECASE)
+_BEGINNING = 100  # lines in which a process tells where it runs
+_KEYED = re.compile(r"\b(?:host(?:name)?|node(?:[_ ]?name)?)\s?[=:]\s?(?P<host>[A-Za-z][\w.-]{0,62})", re.IGNORECASE)
 
 
 def find_identified(heads: Mapping[str, bytes], told: Mapping[str, bytes]) -> dict[str, str]:
@@ -31,6 +34,49 @@ def find_identified(heads: Mapping[str, bytes], told: Mapping[str, bytes]) -> di
         records = _records(without_ansi(head).decode("utf-8", "replace").split("\n"), files)
         if len(records) == len(files) > 1 and (homes := _homes(records)):
             return {name: home for identifier, home in homes.items() for name in files[identifier]}
+    return {}
+
+
+def name_themselves(heads: Mapping[str, bytes], machines: Collection[str], nodes: Sequence[str]) -> dict[str, str]:
+    """The machine of each file of several identifiers, by the one name that stands in the beginning of each alone.
+
+    Args:
+        heads: the first bytes of the files.
+        machines: names of machines that other files tell. nodes: those of job.json, which are the only ones then.
+    """
+    files = _by_identifier(heads)
+    if len(files) < 2:
+        return {}
+    said = {identifier: b"\n".join(heads[name] for name in own) for identifier, own in files.items()}
+    homes = mentioned(said, nodes) if nodes else _own_names(said, machines) or {name: name for name in files}
+    return {name: home for identifier, home in homes.items() for name in files[identifier]}
+
+
+def mentioned(heads: Mapping[str, bytes], nodes: Sequence[str]) -> dict[str, str]:
+    """The machine of each file: the one that it names and that not all of them do, if each names another one."""
+    named = {name: {node for node in nodes if names_machine(head, node)} for name, head in heads.items()}
+    common = set.intersection(*named.values())  # where all of them meet
+    own = {name: of_file - common for name, of_file in named.items()}
+    found = {name: next(iter(of_file)) for name, of_file in own.items() if len(of_file) == 1}
+    left, homes = set(heads) - set(found), set(nodes) - set(found.values())
+    if len(left) == len(homes) == 1 and not own[next(iter(left))]:
+        found[next(iter(left))] = next(iter(homes))
+    return found if len(found) == len(heads) == len(set(found.values())) else {}
+
+
+def _own_names(said: Mapping[str, bytes], machines: Collection[str]) -> dict[str, str]:
+    """The name in a place of one line that all say with one name each, not all with the same: known, or behind a key."""
+    places: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for identifier, text in said.items():
+        for line in without_ansi(text).decode("utf-8", "replace").split("\n")[:_BEGINNING]:
+            for match in (*MACHINE_NAME.finditer(line), *_KEYED.finditer(line)):
+                before = line[: match.start("host")]
+                if match["host"] in machines or _NODE.search(before):
+                    places[mask(before.encode()).decode()][identifier].add(match["host"])
+    for _, told in sorted(places.items()):
+        homes = {identifier: next(iter(names)) for identifier, names in told.items() if len(names) == 1}
+        if len(homes) == len(said) and len(set(homes.values())) > 1:
+            return homes
     return {}
 
 

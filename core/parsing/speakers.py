@@ -22,7 +22,7 @@ from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared_files import HEAD, has_clock
 from core.parsing.file_names import by_host_and_number, called_after
 from core.parsing.file_numbers import are_numbered_as, numbered, numbered_as_listed, numbered_as_ranks
-from core.parsing.identified_files import find_identified
+from core.parsing.identified_files import find_identified, mentioned, name_themselves
 from core.parsing.introductions import find_introductions
 from core.parsing.own_words import find_own_words
 from core.shares import MIN_RANKS, few_of
@@ -101,6 +101,8 @@ def find_speakers(
     if not manifest.nodes:
         nodes |= find_identified(untold, {**heads, **told}) | called_after(no_node, machines)
     untold = {name: head for name, head in untold.items() if name not in nodes}
+    nodes |= name_themselves({**heads, **told}, machines, manifest.nodes) if untold else {}
+    untold = {name: head for name, head in untold.items() if name not in nodes}
     counted = numbered_as_ranks(untold, {rank for own in several.values() for rank in own})
     ranks |= {name: rank for name, rank in counted.items() if name in no_rank}
     untold = {name: head for name, head in untold.items() if name not in counted}
@@ -108,7 +110,7 @@ def find_speakers(
     for group in groups:
         beside = {name: heads[name] for name in group}
         if manifest.nodes:
-            nodes |= _mentioned(beside, manifest.nodes)
+            nodes |= mentioned(beside, manifest.nodes)
         elif not are_numbered_as(group, ranks) and not any(word.isdecimal() for word in group.values()):
             nodes |= _called(group, beside)
     if not manifest.nodes:
@@ -299,18 +301,6 @@ def _behind_what_all_share(group: Mapping[str, str], heads: Mapping[str, bytes])
         any(names_machine(head, rest) for other, head in heads.items() if other != name) for name, rest in rests.items()
     )
     return rests if told > 1 else {}
-
-
-def _mentioned(heads: Mapping[str, bytes], nodes: Sequence[str]) -> dict[str, str]:
-    """The machine of each file: the one that it names and that not all of them do, if each names another one."""
-    named = {name: {node for node in nodes if names_machine(head, node)} for name, head in heads.items()}
-    common = set.intersection(*named.values())  # where all of them meet
-    own = {name: of_file - common for name, of_file in named.items()}
-    found = {name: next(iter(of_file)) for name, of_file in own.items() if len(of_file) == 1}
-    left, homes = set(heads) - set(found), set(nodes) - set(found.values())
-    if len(left) == len(homes) == 1 and not own[next(iter(left))]:
-        found[next(iter(left))] = next(iter(homes))
-    return found if len(found) == len(heads) == len(set(found.values())) else {}
 
 
 def _alike(group: Mapping[str, str]) -> dict[str, str]:

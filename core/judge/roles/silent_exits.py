@@ -1,5 +1,6 @@
 """Processes that ended by themselves without a word: their launcher's report is the only trace there is."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from core.judge.rank_rows import ranks_of_nodes
 from core.judge.roles.row_queries import Rows, after, are_schedulers, first_times, requests, rows_of, without
 from core.model import Role
 from core.parsed import Parsed
+from core.shares import MAJORITY, few_of
 
 # Signals by which processes die: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV
 CRASHES = frozenset({4, 6, 7, 8, 9, 11})
@@ -59,14 +61,21 @@ def promote_silent_exits(parsed: Parsed, candidates: Sequence[Candidate], exits:
 
 
 def _reports(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> Rows:
-    """Rows, sorted, that report how a rank ended that had said nothing of a failure."""
+    """Rows, sorted, that report how a rank ended that had said nothing of a failure.
+
+    Where most ended alike and few otherwise, of these few: what most do together follows from it.
+    """
     spoke = {
         rank for candidate in candidates if candidate.role in (Role.ROOT, Role.PROPAGATED) for rank in candidate.ranks
     }
     spoke = set() if parsed.table.ranks_are_nodes else spoke
+    ends = {rank: (ending.code, ending.signal) for rank, ending in exits.of_rank.items()}
+    usual, count = Counter(ends.values()).most_common(1)[0] if ends else ((None, None), 0)
+    together = count > len(ends) * MAJORITY and 0 < len(ends) - count <= few_of(len(ends))
     rows = [
         ending.row
         for rank, ending in exits.of_rank.items()
         if rank not in spoke and ending.row is not None and (ending.code or ending.signal in CRASHES)
+        if not (together and ends[rank] == usual)
     ]
     return np.array(sorted(rows), np.intp)

@@ -35,7 +35,7 @@ _TOKEN = re.compile(
     + _SPEAKER
     + rb")[ ]|(?!"
     + _COUNTED
-    + rb")[A-Za-z]{2,16}[ ](?=[0-9]{1,4}[:\])>}|])|[A-Za-z_]{1,16}[=:#])?"
+    + rb")[A-Za-z]{2,16}[ ](?=r?[0-9]{1,4}[:\])>}|])|[A-Za-z_]{1,16}[=:#])?"
     rb"(?P<name>[A-Za-z0-9][A-Za-z0-9._/@#:\[-]{0,63}?)(?P<close>[\])>|}]{0,2}[:,;]?)(?=[ \t|]|$)(?! = )"  # a setting
 )
 _PROSE = re.compile(
@@ -121,9 +121,10 @@ def _reading(
     """How these names of a column are read; None when they are not those of speakers, or tell what ``beside`` does."""
     if not names:
         return None
-    reading = find_reading(names, column.key[:-1], opens=everywhere and column.open == b"[")
+    # "<7>" is a priority of syslog, but behind that no blank stands
+    reading = find_reading(names, column.key[:-1], opens=everywhere and column.open in (b"[", b"(", b"{", b"<"))
     if reading is None and column.key.endswith(b" ") and (always or column.open) and _count_all(names):
-        # "shelf 5: ...", "<seat 06>", "[local 2]", from 0 on, in turns: whatever a rank is called
+        # "shelf 5: ...", "<seat r06>", "[local 2]", from 0 on, in turns: whatever a rank is called
         reading = replace(PLAIN_RANKS, is_local=_OF_A_MACHINE.fullmatch(column.key[:-1]) is not None)
     if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
         return None
@@ -143,8 +144,8 @@ def _say_nothing(named_lines: Sequence[NamedLine]) -> bool:
 
 def _count_all(names: Sequence[bytes]) -> bool:
     """Whether they are the numbers from 0 on, and enough of them."""
-    are_numbers = len(names) >= _MIN_ALL and all(map(bytes.isdigit, names))
-    return are_numbers and sorted(map(int, names)) == list(range(len(names)))
+    numbers = [int(name.removeprefix(b"r")) for name in names if name.removeprefix(b"r").isdigit()]
+    return len(names) >= _MIN_ALL and sorted(numbers) == list(range(len(names)))
 
 
 def _words_of_clock(lines: Sequence[bytes]) -> int:

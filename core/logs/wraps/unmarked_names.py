@@ -44,7 +44,7 @@ class _UnmarkedNames:
         match = self.head.match(line)
         if match is None or match["name"] not in self.names:
             return None
-        before, behind = line[: match.start("name")], line[match.end() :].lstrip()
+        before, behind = line[: match.start("name")], line[match.end() :].lstrip(b" \t:,")
         return Peeled(before + behind, nodes=(match["name"],))
 
 
