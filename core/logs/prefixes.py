@@ -112,10 +112,27 @@ def _ranks_of_job(manifest: Manifest) -> int | None:
 
 
 def with_local_ranks(labels: Sequence[PrefixLabels], paths: Sequence[Origin], manifest: Manifest) -> list[PrefixLabels]:
-    """The same, with the ranks of torchrun's ``--role rank`` as the local ranks that they are."""
+    """The same, with numbers as the local ranks that they are: torchrun's ``--role rank``, and what begins anew."""
+    if _begin_anew(labels, paths, manifest):
+        labels = [_localized(replace(label, tagged=True)) if _is_field(label) else label for label in labels]
     if not _are_local(labels, paths, manifest):
         return [label if label.role is None else replace(label, role=None) for label in labels]
     return [_localized(label) for label in labels]
+
+
+def _is_field(label: PrefixLabels) -> bool:
+    """Whether a wrapper's field, or a word before the lines, tells a rank, and nobody else does."""
+    return label.rank is not None and not label.tagged and label.local is None and label.host is None
+
+
+def _begin_anew(labels: Sequence[PrefixLabels], paths: Sequence[Origin], manifest: Manifest) -> bool:
+    """Whether such ranks count from 0 on, and most of them stand in the files of several machines."""
+    homes: defaultdict[int, set[str]] = defaultdict(set)
+    for label, path in zip(labels, paths, strict=True):
+        if _is_field(label) and label.rank is not None and path.node and path.rank is None:
+            homes[label.rank].add(path.node)
+    several = sum(len(nodes) > 1 for nodes in homes.values())
+    return 2 * several > len(homes) != manifest.world_size and sorted(homes) == list(range(len(homes)))
 
 
 def _localized(label: PrefixLabels) -> PrefixLabels:

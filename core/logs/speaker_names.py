@@ -27,7 +27,11 @@ _PROCESS = re.compile(
 )
 _LOCAL_KEY = re.compile(rb"local.{0,8}", re.IGNORECASE)
 _UNIT = rb"(?:%|[KMGT]i?|[A-Za-z]?i?[Bb]|[munk]?s|secs?|min|h|it|[A-Za-z]{1,3}/s)"  # of a measure: 18.1G, 107/s
-_HOST = rb"(?!(?i:" + _ROLE + rb"))(?!" + _UNIT + rb"(?![\w.-]))(?=[0-9.-]{0,62}[A-Za-z])[A-Za-z0-9.-]{1,63}"
+_ADDRESS = rb"(?:[0-9]{1,3}\.){3}[0-9]{1,3}"
+_HOST = (
+    rb"(?:" + _ADDRESS + rb"|(?!(?i:" + _ROLE + rb"))(?!" + _UNIT + rb"(?![\w.-]))"
+    rb"(?=[0-9.-]{0,62}[A-Za-z])[A-Za-z0-9.-]{1,63})"
+)
 _NODE_AND_RANK = (
     re.compile(rb"(?P<node>" + _HOST + rb")[/@#](?:r|rank)?(?P<rank>[0-9]{1,6})"),
     re.compile(rb"(?:r|rank)?(?P<rank>[0-9]{1,6})[/@](?P<node>" + _HOST + rb")", re.IGNORECASE),

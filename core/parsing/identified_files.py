@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from core.logs.hosts import MACHINE_NAME, names_machine
-from core.logs.lines import mask, without_ansi
+from core.logs.lines import without_ansi
 from core.logs.paths import strip
 
 IDENTIFIER = re.compile(r"[0-9a-f]{8,64}(?:-[0-9a-f]{4,12}){0,4}")  # of a container, an allocation
@@ -37,19 +37,33 @@ def find_identified(heads: Mapping[str, bytes], told: Mapping[str, bytes]) -> di
     return {}
 
 
-def name_themselves(heads: Mapping[str, bytes], machines: Collection[str], nodes: Sequence[str]) -> dict[str, str]:
+def name_themselves(
+    heads: Mapping[str, bytes], known: Mapping[str, str], machines: Collection[str], nodes: Sequence[str]
+) -> dict[str, str]:
     """The machine of each file of several identifiers, by the one name that stands in the beginning of each alone.
 
     Args:
-        heads: the first bytes of the files.
+        heads: the first bytes of the files. known: the machines of some of them, which are those of their identifiers.
         machines: names of machines that other files tell. nodes: those of job.json, which are the only ones then.
     """
     files = _by_identifier(heads)
-    if len(files) < 2:
-        return {}
+    told = {identifier: known[name] for identifier, own in files.items() for name in own if name in known}
+    if told or len(files) < 2:
+        return {name: home for identifier, home in told.items() for name in files[identifier]}
     said = {identifier: b"\n".join(heads[name] for name in own) for identifier, own in files.items()}
-    homes = mentioned(said, nodes) if nodes else _own_names(said, machines) or {name: name for name in files}
+    homes = mentioned(said, nodes) if nodes else _own_names(said, machines, {}) or {name: name for name in files}
     return {name: home for identifier, home in homes.items() for name in files[identifier]}
+
+
+def numbered_themselves(heads: Mapping[str, bytes], machines: Collection[str]) -> dict[str, str]:
+    """The machine of each of several files that are called alike but for numbers, and that begin with its name."""
+    groups: dict[str, dict[str, bytes]] = defaultdict(dict)
+    for name, head in sorted(heads.items()):
+        groups[re.sub(r"\d+", "#", strip(name))][name] = head
+    found: dict[str, str] = {}
+    for group in groups.values():
+        found |= _own_names(group, machines, None) if len(group) > 1 else {}
+    return found
 
 
 def mentioned(heads: Mapping[str, bytes], nodes: Sequence[str]) -> dict[str, str]:
@@ -64,20 +78,28 @@ def mentioned(heads: Mapping[str, bytes], nodes: Sequence[str]) -> dict[str, str
     return found if len(found) == len(heads) == len(set(found.values())) else {}
 
 
-def _own_names(said: Mapping[str, bytes], machines: Collection[str]) -> dict[str, str]:
-    """The name in a place of one line that all say with one name each, not all with the same: known, or behind a key."""
+def _own_names(said: Mapping[str, bytes], machines: Collection[str], alike: dict[str, str] | None) -> dict[str, str]:
+    """The name that stands in one place of a line of each, not the same in all: one that is known, or behind a key.
+
+    Args:
+        alike: what to answer where there is none but names that are made alike, of which each has its own; None where
+            these may be names of anything.
+    """
     places: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for identifier, text in said.items():
         for line in without_ansi(text).decode("utf-8", "replace").split("\n")[:_BEGINNING]:
             for match in (*MACHINE_NAME.finditer(line), *_KEYED.finditer(line)):
-                before = line[: match.start("host")]
-                if match["host"] in machines or _NODE.search(before):
-                    places[mask(before.encode()).decode()][identifier].add(match["host"])
-    for _, told in sorted(places.items()):
+                places[re.sub(r"\d+", "#", line[: match.start("host")])][identifier].add(match["host"])
+    for place, told in sorted(places.items()):
         homes = {identifier: next(iter(names)) for identifier, names in told.items() if len(names) == 1}
-        if len(homes) == len(said) and len(set(homes.values())) > 1:
+        if len(homes) < len(said) or len(set(homes.values())) == 1 or any(map(IDENTIFIER.fullmatch, homes.values())):
+            continue
+        if _NODE.search(place) or set(homes.values()) <= set(machines):
             return homes
-    return {}
+        shapes = {re.sub(r"\d+", "#", home) for home in homes.values()}
+        if alike == {} and len(shapes) == 1 and len(set(homes.values())) == len(homes):
+            alike = homes
+    return alike or {}
 
 
 def _by_identifier(names: Iterable[str]) -> dict[str, list[str]]:

@@ -19,6 +19,7 @@ MIN_FILES = 4  # two machines with two ranks each: of fewer, any two names stand
 _TRIED = 200  # lines of a file: who speaks is told before the first iterations
 _WORD = re.compile(r"[\w.-]++")
 _MAX_DIGITS = 6  # of a rank
+_GPU_MACHINE = re.compile(r"[gxn]pu-?\d{2,6}", re.IGNORECASE)  # devices have one digit, and each machine has the same
 
 
 def find_introductions(heads: Mapping[str, bytes], manifest: Manifest) -> dict[str, FileSpeaker]:
@@ -90,11 +91,10 @@ def _are_machines(of_rank: Mapping[int, str]) -> bool:
     each, total = max(counts.values()), max(counts.values()) * len(counts)
     if not (1 < len(counts) < len(of_rank) and max(of_rank) < total and total - len(of_rank) < few_of(total)):
         return False
-    if not all(MACHINE_NAME.fullmatch(name) and not IDENTIFIER.fullmatch(name) for name in counts):
-        return False
-    blocks = {(rank // each, name) for rank, name in of_rank.items()}
-    turns = {(rank % len(counts), name) for rank, name in of_rank.items()}
-    return len(counts) in (len(blocks), len(turns))
+    in_blocks = len({(rank // each, name) for rank, name in of_rank.items()}) == len(counts)
+    in_turn = len({(rank % len(counts), name) for rank, name in of_rank.items()}) == len(counts)
+    of_machines = all(MACHINE_NAME.fullmatch(name) or (in_blocks and _GPU_MACHINE.fullmatch(name)) for name in counts)
+    return (in_blocks or in_turn) and of_machines and not any(map(IDENTIFIER.fullmatch, counts))
 
 
 def _as_listed(homes: Mapping[int, str], manifest: Manifest) -> dict[int, str]:

@@ -8,6 +8,7 @@ Files whose names differ in one word, that begin together and say the same, are 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -22,7 +23,7 @@ from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared_files import HEAD, has_clock
 from core.parsing.file_names import by_host_and_number, called_after
 from core.parsing.file_numbers import are_numbered_as, numbered, numbered_as_listed, numbered_as_ranks
-from core.parsing.identified_files import find_identified, mentioned, name_themselves
+from core.parsing.identified_files import find_identified, mentioned, name_themselves, numbered_themselves
 from core.parsing.introductions import find_introductions
 from core.parsing.own_words import find_own_words
 from core.shares import MIN_RANKS, few_of
@@ -85,12 +86,13 @@ def find_speakers(
         machines: names of machines that other files, or labels of lines, tell.
     """
     if named := {} if manifest.nodes else by_host_and_number(set(no_node) & set(no_rank)):
-        return named | find_speakers(
-            files, set(no_rank) - set(named), set(no_node) - set(named), manifest, several, machines
-        )
+        ranks = {name for name, speaker in named.items() if speaker.rank is not None}
+        rest = find_speakers(files, set(no_rank) - ranks, set(no_node) - set(named), manifest, several, machines)
+        return rest | {
+            name: replace(speaker, rank=_rank_of(speaker, rest.get(name))) for name, speaker in named.items()
+        }
     heads = {name: _head(files[name]) for name in sorted({*no_rank, *no_node})[:MAX_FILES]}
-    unknown = {name: head for name, head in heads.items() if name in no_rank and name in no_node}
-    own = find_own_words(heads, manifest) | find_introductions(unknown, manifest)
+    own = find_own_words(heads, manifest) | find_introductions(heads, manifest)
     nodes = {name: speaker.node for name, speaker in own.items() if speaker.node and name in no_node}
     ranks = {name: rank for name in sorted(no_rank) if name in own and (rank := own[name].rank) is not None}
     silent = {name: head for name, head in heads.items() if name in no_rank}
@@ -101,7 +103,7 @@ def find_speakers(
     if not manifest.nodes:
         nodes |= find_identified(untold, {**heads, **told}) | called_after(no_node, machines)
     untold = {name: head for name, head in untold.items() if name not in nodes}
-    nodes |= name_themselves({**heads, **told}, machines, manifest.nodes) if untold else {}
+    nodes |= name_themselves({**heads, **told}, nodes, machines, manifest.nodes) if untold else {}
     untold = {name: head for name, head in untold.items() if name not in nodes}
     counted = numbered_as_ranks(untold, {rank for own in several.values() for rank in own})
     ranks |= {name: rank for name, rank in counted.items() if name in no_rank}
@@ -115,6 +117,9 @@ def find_speakers(
             nodes |= _called(group, beside)
     if not manifest.nodes:
         nodes |= _of_one_stem(nodes, [name for name in no_node if name not in nodes])
+        nodes |= numbered_themselves(
+            {name: heads[name] for name in heads if name in no_node and name not in nodes}, machines
+        )
     listed = {} if nodes else numbered_as_listed({name: heads[name] for name in heads if name in no_node}, manifest)
     if manifest.nodes and not ranks:
         ranks = next((found for group in groups if (found := numbered(group, manifest))), {})
@@ -122,6 +127,11 @@ def find_speakers(
         ranks |= {name: of_node[node] for name, node in listed.items() if node in of_node and name in no_rank}
     nodes |= listed
     return {name: FileSpeaker(nodes.get(name), ranks.get(name)) for name in {*ranks, *nodes}}
+
+
+def _rank_of(*speakers: FileSpeaker | None) -> int | None:
+    """The rank that the first of several tells who tells one."""
+    return next((speaker.rank for speaker in speakers if speaker is not None and speaker.rank is not None), None)
 
 
 def _head(file: LogFile) -> bytes:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from core.logs.speaker_names import PLAIN_RANKS
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.shared_files import LEVEL
 from core.logs.wraps.speaker_turns import ALWAYS, NamedLine, take_turns
@@ -30,8 +31,8 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     found = [match for line in tried if (match := _LINE.match(line))]
     bars = Counter(match[0].index(_BAR) for match in found)
     names = Counter(match["name"] for match in found)
-    if not 2 <= len(names) <= len(found) / 2:
-        return None
+    if not 2 <= len(names) <= len(found) / 2 or all(map(PLAIN_RANKS.form.fullmatch, names)):
+        return None  # ranks before a bar are read with all others (core.logs.wraps.speaker_heads)
     is_aligned = max(bars.values()) >= _MOST * len(tried)
     return Wrap("docker compose", peel) if is_aligned or _take_turns(lines) else None
 

@@ -73,7 +73,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 
     Where srun's label is the rank, it also tells who spoke where no clock stands, and what srun itself said has none.
     """
-    tried = [line for line in evenly(lines) if not _LISTED.fullmatch(line)]
+    tried = [line for line in evenly(lines) if not _LISTED.fullmatch(_TASK.sub(b"", line, count=1))]
     heads = [line for line in tried if has_clock(line)] or tried
     ranks = [peeled.rank for line in heads if (peeled := peel(line)) is not None]
     tasks = [int(match[1]) if (match := _TASK.match(line)) else None for line in heads if peel(line) is not None]

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import pairwise
 
 from core.logs.lines import mask
 from core.logs.speaker_names import PLAIN_RANKS, NameReading, are_made_alike, count_all, count_their_total, find_reading
@@ -44,7 +45,9 @@ _PROSE = re.compile(
     re.IGNORECASE,
 )
 _MOST_PROSE = 1  # the name of a logger
-_BARE = re.compile(rb"(?=[^.]*[A-Za-z])(?=.*(?:[0-9]|[A-Za-z][.-][A-Za-z]))[A-Za-z][A-Za-z0-9.@#/-]+(?:\[[0-9]{1,6})?")
+_BARE = re.compile(
+    rb"(?=[^.]*[A-Za-z])(?=.*(?:[0-9]|[A-Za-z][.-][A-Za-z]))(?:[0-9]{1,6}[@/])?[A-Za-z][A-Za-z0-9.@#:/-]+(?:\[[0-9]{1,6})?"
+)
 _CLOCK = re.compile(
     rb"[\[(]?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}[0-9.,]{0,10}Z?[\])]?[ |]{1,3}"
 )
@@ -73,8 +76,9 @@ class NamePlace:
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The columns of speakers, if there are any."""
     lines = [line for line in lines if not _LABELLED.match(line)]
-    heads = [line for line in lines if has_clock(line)]
-    columns = (_fit(heads) if heads else []) or (_fit(lines) if len(lines) > len(heads) else [])
+    heads = [line for line in lines if has_clock(line)]  # tracebacks have none; where most have none, few tell less
+    tried = (heads, lines) if 2 * len(heads) > len(lines) else (lines, heads)
+    columns = _fit(tried[0]) or (_fit(tried[1]) if len(heads) < len(lines) else [])
     return Wrap("heads", partial(peel_all, columns), continues=_goes_on, goes_on=tells_of_an_error) if columns else None
 
 
@@ -85,7 +89,7 @@ def _goes_on(line: bytes) -> bool:
 
 def _fit(lines: Sequence[bytes]) -> Sequence[SpeakerWord]:
     """A column that tells both machine and rank, or one for each."""
-    first = _find(lines)
+    first = _find(lines) if lines else None
     if first is None or first.reading.tells_both:
         return [first] if first is not None else []
     behind = [peeled.text if (peeled := first.peel(line)) is not None else line for line in lines]
@@ -102,10 +106,16 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
         always = first and everywhere
         if len(named_lines) < LEAST * len(lines) or _say_nothing(named_lines):
             continue
-        in_turns, once_each = (
+        in_turns, once_each, plain = (
             _reading(column, names, always=always, everywhere=everywhere, beside=beside)
-            for names in (names_that_return(named_lines), _names_of_all(named_lines))
+            for names in (
+                names_that_return(named_lines),
+                _names_of_all(named_lines),
+                _names_that_come_again(named_lines) if always else (),
+            )
         )
+        if plain is not None and (plain.tells_both or (plain.tells_rank and not column.key)):
+            return _speakers(column, named_lines, plain, always=True)
         if in_turns is None and once_each is None:  # whether they take turns is dear to ask: it masks all lines
             continue
         reading = in_turns if take_turns(named_lines, always=always) else once_each
@@ -126,7 +136,9 @@ def _reading(
     if reading is None and column.key.endswith(b" ") and (always or column.open) and _count_all(names):
         # "shelf 5: ...", "<seat r06>", "[local 2]", from 0 on, in turns: whatever a rank is called
         reading = replace(PLAIN_RANKS, is_local=_OF_A_MACHINE.fullmatch(column.key[:-1]) is not None)
-    if reading is None or not _are_names(column, names, reading, everywhere=everywhere):
+    # "<gpu-3 12>", of two words; "3| ..." in each line
+    closes = (always or beside is not None) and column.close[:1] in (b"]", b")", b">", b"}", b"|")
+    if reading is None or not (closes or _are_names(column, names, reading, everywhere=everywhere)):
         return None
     tells_the_same = beside is not None and (reading.tells_both or reading.tells_node == beside.tells_node)
     return None if tells_the_same else reading
@@ -158,6 +170,13 @@ def _names_of_all(named_lines: Iterable[NamedLine]) -> list[bytes]:
     """Names that tell a machine and a rank each, and every rank once: however seldom most of them speak."""
     names = sorted({named.name for named in named_lines})
     return names if len(names) >= _MIN_ALL and (count_all(names) or count_their_total(names)) else []
+
+
+def _names_that_come_again(named_lines: Sequence[NamedLine]) -> list[bytes]:
+    """All names of a column with which every line begins, if they come again between each other: no epoch does."""
+    names = sorted({named.name for named in named_lines})
+    changes = sum(one.name != other.name for one, other in pairwise(named_lines))
+    return names if _MIN_ALL <= len(names) < changes and 2 * len(names) <= len(named_lines) else []
 
 
 def _place(item: tuple[NamePlace, list[NamedLine]]) -> tuple[int, bytes, bytes, bytes]:

@@ -41,11 +41,11 @@ def peel_all(words: Sequence[SpeakerWord], line: bytes) -> Peeled | None:
 
 
 def together(first: SpeakerWord, second: SpeakerWord, lines: Iterable[bytes]) -> tuple[SpeakerWord, SpeakerWord]:
-    """The word for machines and that for ranks; ranks that several machines have count the processes of each."""
+    """Both words, one for machines and one for ranks; ranks that several machines have count the processes of each."""
     homes: dict[int | None, set[bytes]] = defaultdict(set)
     for line in lines:
         if (peeled := peel_all((first, second), line)) is not None and peeled.nodes:
             homes[peeled.rank].update(peeled.nodes)
     begin_anew = any(len(nodes) > 1 for rank, nodes in homes.items() if rank is not None)
-    nodes, ranks = (first, second) if first.reading.tells_node else (second, first)
-    return nodes, replace(ranks, reading=replace(ranks.reading, is_local=begin_anew))
+    local = [replace(word, reading=replace(word.reading, is_local=begin_anew)) for word in (first, second)]
+    return (first, local[1]) if first.reading.tells_node else (local[0], second)
