@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ from core.logs.read_cache import read_kept, write_kept
 from core.logs.scan import KERNEL_BYTES, choose_engine
 from core.logs.voices import FileSpeaker
 from core.parsing.speakers import find_speakers
+from core.shares import MIN_RANKS
 from core.version import reader_version
 
 Progress = Callable[[str, int, int], None]
@@ -244,6 +245,7 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
             several[voice.file].add(origin.rank)
     files, known = {file.name: file for file in job.logs}, {node for _, node in machines if _is_machine(node)}
     own = find_speakers(files, no_rank - shared, no_node, job.manifest, several, known)
+    own |= {name: replace(own.get(name, FileSpeaker()), rank=rank) for name, rank in _of_a_rank_each(several).items()}
     own = (
         own
         if _are_ranks(own, dict(machines), homes)
@@ -252,6 +254,12 @@ def _origins(job: Job, scans: Sequence[FileRows]) -> dict[tuple[str, bytes], Ori
     if own:
         origins = find_origins(voices, job.manifest, own)
     return {(voice.file, voice.prefix): origin for voice, origin in zip(voices, origins, strict=True)}
+
+
+def _of_a_rank_each(several: Mapping[str, Collection[int]]) -> dict[str, int]:
+    """The rank of each file whose labels name one alone, where these files together have each rank once, from 0 on."""
+    sole = {name: next(iter(ranks)) for name, ranks in sorted(several.items()) if len(ranks) == 1}
+    return sole if len(sole) >= MIN_RANKS and sorted(sole.values()) == list(range(len(sole))) else {}
 
 
 def _are_ranks(own: Mapping[str, FileSpeaker], machines: Mapping[str, str], homes: Mapping[int, str]) -> bool:

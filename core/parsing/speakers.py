@@ -86,8 +86,8 @@ def find_speakers(
         machines: names of machines that other files, or labels of lines, tell.
     """
     if named := {} if manifest.nodes else by_host_and_number(set(no_node) & set(no_rank)):
-        ranks = {name for name, speaker in named.items() if speaker.rank is not None}
-        rest = find_speakers(files, set(no_rank) - ranks, set(no_node) - set(named), manifest, several, machines)
+        ranked = {name for name, speaker in named.items() if speaker.rank is not None}
+        rest = find_speakers(files, set(no_rank) - ranked, set(no_node) - set(named), manifest, several, machines)
         return rest | {
             name: replace(speaker, rank=_rank_of(speaker, rest.get(name))) for name, speaker in named.items()
         }

@@ -60,6 +60,7 @@ _LABELLED = re.compile(
     rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} "
     rb"|(?: {0,6}[0-9]{1,6}: )?[A-Za-z0-9][\w.-]{0,62}:[0-9]{1,10}:[0-9]{1,10} \[[0-9]{1,4}\] NCCL "
 )
+_OWNED = re.compile(rb"[/@#:]")
 _MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
 
 
