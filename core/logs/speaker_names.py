@@ -55,9 +55,9 @@ _DATE = re.compile(rb"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Au
 _NODE = re.compile(
     rb"(?!(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|UTC|[AP]M)\Z)"
     rb"(?!.{0,64}\.(?:py|cc|cpp|go|rs|java|scala|js|ts|jl)(?::?[0-9]{1,6})?\Z)"
-    rb"(?![0-9.]{1,16}" + _UNIT + rb"?\Z)"
+    rb"(?!(?!" + _ADDRESS + rb"\Z)[0-9.]{1,16}" + _UNIT + rb"?\Z)"
     rb"(?!0x[0-9a-f]{1,16}\Z|[0-9a-f]{7,64}\Z|[DIWEF][0-9]{4}\Z)"  # the last is glog's level and day
-    rb"(?=[^A-Za-z]{0,63}[A-Za-z])(?P<node>[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)",
+    rb"(?P<node>" + _ADDRESS + rb"|(?=[^A-Za-z]{0,63}[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)",
     re.IGNORECASE,
 )
 _DIGITS = re.compile(rb"[0-9]+")

@@ -46,7 +46,8 @@ _PROSE = re.compile(
 )
 _MOST_PROSE = 1  # the name of a logger
 _BARE = re.compile(
-    rb"(?=[^.]*[A-Za-z])(?=.*(?:[0-9]|[A-Za-z][.-][A-Za-z]))(?:[0-9]{1,6}[@/])?[A-Za-z][A-Za-z0-9.@#:/-]+(?:\[[0-9]{1,6})?"
+    rb"(?:[0-9]{1,6}[@/])?(?:(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?:[@#:/]r?[0-9]{1,6})?"
+    rb"|(?=[^.]*[A-Za-z])(?=.*(?:[0-9]|[A-Za-z][.-][A-Za-z]))[A-Za-z][A-Za-z0-9.@#:/-]+(?:\[[0-9]{1,6})?)"
 )
 _CLOCK = re.compile(
     rb"[\[(]?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ])?[0-9]{2}:[0-9]{2}:[0-9]{2}[0-9.,]{0,10}Z?[\])]?[ |]{1,3}"
@@ -133,8 +134,10 @@ def _reading(
     if not names:
         return None
     # "<7>" is a priority of syslog, but behind that no blank stands
-    reading = find_reading(names, column.key[:-1], opens=everywhere and column.open in (b"[", b"(", b"{", b"<"))
-    if reading is None and column.key.endswith(b" ") and (always or column.open) and _count_all(names):
+    is_enclosed = column.open in (b"[", b"(", b"{", b"<") or column.close[:1] == b"|"
+    reading = find_reading(names, column.key[:-1], opens=everywhere and is_enclosed)
+    is_open = reading is None or all(name.startswith(b"r") for name in names)  # no machine: r04, behind a word
+    if is_open and column.key.endswith(b" ") and (always or column.open) and _count_all(names):
         # "shelf 5: ...", "<seat r06>", "[local 2]", from 0 on, in turns: whatever a rank is called
         reading = replace(PLAIN_RANKS, is_local=_OF_A_MACHINE.fullmatch(column.key[:-1]) is not None)
     # "<gpu-3 12>", of two words; "3| ..." in each line
@@ -156,9 +159,10 @@ def _say_nothing(named_lines: Sequence[NamedLine]) -> bool:
 
 
 def _count_all(names: Sequence[bytes]) -> bool:
-    """Whether they are the numbers from 0 on, and enough of them."""
-    numbers = [int(name.removeprefix(b"r")) for name in names if name.removeprefix(b"r").isdigit()]
-    return len(names) >= _MIN_ALL and sorted(numbers) == list(range(len(names)))
+    """Whether they are numbers in a row, from 0 or from a multiple of how many there are on, and enough of them."""
+    numbers = sorted(int(name.removeprefix(b"r")) for name in names if name.removeprefix(b"r").isdigit())
+    least = numbers[0] if len(numbers) == len(names) >= _MIN_ALL else 1
+    return numbers == list(range(least, least + len(names))) and least % len(names) == 0
 
 
 def _words_of_clock(lines: Sequence[bytes]) -> int:
