@@ -272,8 +272,14 @@ def _are_of_several_ranks(group: Mapping[str, str], several: Mapping[str, Collec
 
 def _of_one_stem(known: Mapping[str, _Speaker], others: Iterable[str]) -> dict[str, _Speaker]:
     """The machine or rank of files that are called like one of which it is known, but for what is behind the dot."""
-    of_stem = {name.rpartition(".")[0]: own for name, own in known.items() if "." in name}
-    return {name: of_stem[stem] for name in others if (stem := name.rpartition(".")[0]) in of_stem}
+    of_stem = {stem: own for name, own in known.items() if (stem := _before_dot(name))}
+    return {name: of_stem[stem] for name in others if (stem := _before_dot(name)) in of_stem}
+
+
+def _before_dot(name: str) -> str:
+    """A path without the ending of its file; empty where that has none."""
+    folder, slash, file = name.rpartition("/")
+    return folder + slash + file.rpartition(".")[0] if "." in file else ""
 
 
 def _called(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, str]:

@@ -44,7 +44,8 @@ class _UnmarkedNames:
         match = self.head.match(line)
         if match is None or match["name"] not in self.names:
             return None
-        before, behind = line[: match.start("name")], line[match.end() :].lstrip(b" \t:,")
+        before, behind = line[: match.start("name")], line[match.end() :].lstrip()
+        behind = behind if before else behind.lstrip(b": ")  # "10.0.0.7: ...", as pdsh has it
         return Peeled(before + behind, nodes=(match["name"],))
 
 
