@@ -75,7 +75,17 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     lines = [line for line in lines if not _LABELLED.match(line)]
     heads = [line for line in lines if has_clock(line)]
     columns = (_fit(heads) if heads else []) or (_fit(lines) if len(lines) > len(heads) else [])
-    return Wrap("heads", partial(peel_all, columns), continues=_goes_on, goes_on=tells_of_an_error) if columns else None
+    if not columns:
+        return None
+    (first, *others) = columns
+    stays = not (others or first.is_taken_off or first.reading.tells_node)
+    return Wrap(
+        "heads",
+        partial(peel_all, columns),
+        continues=_goes_on,
+        goes_on=tells_of_an_error,
+        cut=first.cut if stays else None,
+    )
 
 
 def _goes_on(line: bytes) -> bool:
