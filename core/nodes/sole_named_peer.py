@@ -106,11 +106,15 @@ def _new_rows(parsed: Parsed, ending: Ending) -> dict[int, list[int]]:
     ]
     counting = np.unique(table.file[parsed.iterations.marks])
     found: dict[int, list[int]] = {}
-    for event, rows in table.rows_of(few).items() if last is not None and few else ():
-        if not len(parsed.iterations.course) and (table.timed[rows] & ~np.isin(table.file[rows], counting)).any():
-            continue  # where no clock dates the iterations, nobody knows what came after the last by another clock
-        if (parsed.iterations.of_row[rows] < last).any():
-            continue
+    of_events = table.rows_of(few) if last is not None and few else {}
+    every = np.concatenate([np.zeros(0, np.intp), *of_events.values()])
+    is_before = parsed.iterations.of_row[every] < (0 if last is None else last)
+    if not len(parsed.iterations.course):
+        # where no clock dates the iterations, nobody knows what came after the last by another clock
+        is_before |= table.timed[every] & ~np.isin(table.file[every], counting)
+    ends = np.cumsum([len(rows) for rows in of_events.values()], dtype=np.intp)
+    are_new = [not part.any() for part in np.split(is_before, ends[:-1])]
+    for event, rows in [item for item, is_new in zip(of_events.items(), are_new, strict=False) if is_new]:
         times = table.time[rows]
         # what is said in the second of the stop is said because of it
         until = ending.stopped - SECOND if ending.ordered and ending.stopped is not None else times.max()
