@@ -26,6 +26,7 @@ from pathlib import Path
 from benchmarks import generate
 from benchmarks.parsing import machine
 from benchmarks.quality.report import marks, table, write
+from benchmarks.support.flood_mixes import MIXES
 from benchmarks.support.flood_shapes import BYTES, END, SHAPES, Flood, filled, word
 from benchmarks.support.flood_words import WORDS
 
@@ -303,6 +304,7 @@ FLOODS: dict[str, Flood] = {
     "files": _files,
     **SHAPES,
     **WORDS,
+    **MIXES,
 }
 
 if __name__ == "__main__":

@@ -100,12 +100,13 @@ def assemble(
 def _most_logs(files: Sequence[StoredFile], limits: Limits) -> int:
     """How many log files are read: of tiny ones fewer, each of which costs what many lines cost.
 
-    Where some are left out, it is half of them at least: few that are missing would be taken for silent ranks.
+    Where some are left out, it is half of them at least: few that are missing would be taken for silent ranks. What is
+    read then is a sample in any case, and no larger than what is read whatever files say.
     """
     least = limits.log_file_bytes  # of a packed file, which says more than it has bytes
     sizes = (max(file.size, least) if PurePosixPath(file.name).suffix in _PACKED else file.size for file in files)
     most = limits.log_files_at_least + sum(sizes) // least
-    return min(limits.log_files, most if len(files) <= most else min(most, len(files) // 2))
+    return min(limits.log_files, most if len(files) <= most else min(limits.log_files_at_least, len(files) // 2))
 
 
 def _at_most(most: int, files: list[StoredFile], kind: str) -> tuple[list[StoredFile], list[str]]:

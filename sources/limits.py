@@ -15,8 +15,9 @@ class Limits:
     manifest_bytes: a larger job.json is not parsed.
     log_files: of a job, and as many dumps: each costs some 2 ms, however little it says. Llama 3 trained on 16,384
         ranks (arXiv:2407.21783); with two streams each.
-    log_files_at_least, log_file_bytes: so many log files are read whatever they say, and one more for so many bytes of
-        all. Of 569 files of real jobs that hold a traceback, nine in ten have 2,000 bytes or more.
+    log_files_at_least, log_file_bytes: so many log files are read whatever they say, and all where there is no more
+        than one further one for so many bytes of all. Of 569 files of real jobs that hold a traceback, nine in ten have
+        2,000 bytes or more.
     archive_members: files in an archive; the largest training job known has 100,000 ranks, with two streams each.
     archive_bytes: unpacked bytes that are taken out of a packed archive.
     archive_memory: bytes of them that a packed tar takes in memory; more goes to a file where temporary files lie.

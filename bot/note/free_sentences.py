@@ -102,6 +102,8 @@ class KnownNames:
 
 def kept(sentences: Sequence[str], claims: Claims) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The sentences that name nothing else than the evidence and do not repeat it; why each other one was dropped."""
+    if not sentences:  # of thousands of nodes the names alone take seconds
+        return (), ()
     evidence = KnownNames(claims.text, claims.names())
     texts: list[str] = []
     dropped: list[str] = []

@@ -268,11 +268,13 @@ def find_pulse(table: EventTable) -> NDArray[np.intp]:
         ],
         np.bool_,
     )
-    speakers = np.unique(table.counts.voice[works[table.counts.voice]]) if works.any() else np.zeros(0, np.int64)
+    counts = table.counts
+    speakers = np.unique(counts.voice[works[counts.voice]]) if works.any() else np.zeros(0, np.int64)
+    by_many = np.bincount(counts.event[works[counts.voice] & (counts.heads >= LEAST)], minlength=len(table.templates))
     events = [
         event
         for event, template in enumerate(table.templates)
-        if table.heads[event] >= LEAST
+        if by_many[event] > len(speakers) * MAJORITY
         and "<NUM>" in template.sample
         and not template.block
         and not complains(template.sample)
@@ -280,7 +282,8 @@ def find_pulse(table: EventTable) -> NDArray[np.intp]:
     best, found = (0, 0), np.zeros(0, np.intp)
     for _, rows in sorted(table.rows_of(events).items()):
         own = rows[table.head[rows] & table.timed[rows] & works[table.voice[rows]]]
-        regular = [mine for _, mine in rows_by(table.voice, own) if _is_regular(table.time[mine])]
+        voices, times = table.voice[own], table.time[own]
+        regular = [own[mine] for _, mine in rows_by(voices, np.arange(len(own))) if _is_regular(times[mine])]
         size = (len(regular), sum(map(len, regular)))
         if size > best and len(regular) > len(speakers) * MAJORITY:
             best, found = size, np.sort(np.concatenate(regular))

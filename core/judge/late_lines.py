@@ -20,7 +20,6 @@ from core.judge.candidates import Candidate, said_by
 from core.judge.ending import Ending
 from core.judge.rank_rows import untimed_ends
 from core.logs.lines import NO_TIME
-from core.logs.origins import Program
 from core.model import Role
 from core.outcomes import Outcome, outcome_of
 from core.parsed import Parsed
@@ -120,8 +119,7 @@ def is_message(parsed: Parsed, event: int) -> bool:
 def _by_ranks(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """The head rows that ranks say; a launcher may repeat them."""
     heads = rows[table.head[rows]]
-    of_rank = [voice for voice, origin in enumerate(table.origins) if origin.program is Program.RANK]
-    return np.asarray(heads[np.isin(table.voice[heads], of_rank)], np.intp)
+    return np.asarray(heads[table.is_rank[table.voice[heads]]], np.intp)
 
 
 def last_marks(table: EventTable, marks: NDArray[np.intp]) -> NDArray[np.intp]:

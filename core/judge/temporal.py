@@ -6,10 +6,10 @@ that are new or gone. Three-sigma cannot fire among ten; median and MAD, with th
 """
 
 import sys
-from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush, heappushpop
 from itertools import chain, pairwise
 from typing import Any
 
@@ -162,7 +162,7 @@ def _compared(
     return np.asarray(cpdist(*sides, scorer=scorer, dtype=kind))
 
 
-def deviation(value: float, others: Sequence[float]) -> float:
+def deviation(value: float, others: Sequence[float] | NDArray[np.float64]) -> float:
     """Robust deviations of a value from others: distance to the median over the scaled MAD."""
     middle = float(np.median(others))
     spread = float(np.median(np.abs(np.asarray(others) - middle))) * MAD_TO_SIGMA
@@ -186,14 +186,29 @@ def level_shifts(series: Sequence[Series]) -> tuple[Odd, ...]:
 
 
 def _shift(values: NDArray[np.float64]) -> int | None:
-    """First place from which on all values are MIN_RATIO times the median before, and their median beyond its noise."""
+    """First place from which on all values are MIN_RATIO times the median before, and their median beyond its noise.
+
+    Where the noise is too much, as many values again as were between are waited for, so that few levels are compared.
+    """
     lowest_after = np.minimum.accumulate(values[::-1])[::-1]
-    before = sorted(values[:WINDOW].tolist())
+    lower, upper = _halves(values[:WINDOW].tolist())
+    waits_until = 0
     for at in range(WINDOW, len(values) - 2):
-        low = (before[(at - 1) // 2] + before[at // 2]) / 2
-        if low > 0 and lowest_after[at] >= MIN_RATIO * low:
+        low = (-lower[0] + upper[0]) / 2 if len(lower) == len(upper) else -lower[0]
+        if at >= waits_until and low > 0 and lowest_after[at] >= MIN_RATIO * low:
             level = float(np.median(values[at:]))
-            if deviation(level, before) >= DEVIATIONS:
+            if deviation(level, values[:at]) >= DEVIATIONS:
                 return at
-        insort(before, float(values[at]))
+            waits_until = at + 1 + at // WINDOW
+        value = float(values[at])
+        heappush(upper, -heappushpop(lower, -value))
+        if len(upper) > len(lower):
+            heappush(lower, -heappop(upper))
     return None
+
+
+def _halves(values: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Two heaps: the lower half of some values, negative, with the middle one; and the upper half."""
+    ordered = sorted(values)
+    middle = (len(ordered) + 1) // 2
+    return [-value for value in reversed(ordered[:middle])], ordered[middle:]

@@ -112,15 +112,16 @@ def _on_the_only_node(
 ) -> list[Origin]:
     """Everything happened on the only machine that is named, unless of files that are alike one is called after it."""
     named = {origin.node for origin in seen if origin.node} | {label.host for label in labels if label.host}
-    here_and_there = any(label.here for label in labels) and any(label.host for label in labels)
-    files = list(files)
-    after = {shape_of(file) for file in files for node in named if node in file}
-    of_others = any(shape_of(file) in after and not any(node in file for node in named) for file in files)
-    if len(named) == 1 and len(manifest.nodes) <= 1 and not (here_and_there or of_others):
-        return [replace(origin, node=next(iter(named))) for origin in seen]
     if len(manifest.nodes) == 1 and not named:
         return [replace(origin, node=manifest.nodes[0]) for origin in seen]
-    return seen
+    if len(named) != 1 or len(manifest.nodes) > 1:
+        return seen
+    (node,) = named
+    here_and_there = any(label.here for label in labels) and any(label.host for label in labels)
+    files = set(files)
+    after = {shape_of(file) for file in files if node in file}
+    of_others = any(shape_of(file) in after and node not in file for file in files)
+    return seen if here_and_there or of_others else [replace(origin, node=node) for origin in seen]
 
 
 def _combine(

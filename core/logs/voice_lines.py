@@ -17,12 +17,16 @@ class VoiceRows(Protocol):
 
 
 class VoiceLines:
-    """What one voice said, and on which rows of the file; read a page at a time, because a voice may say very much."""
+    """What one voice said, and on which rows of the file; read a page at a time, because a voice may say very much.
+
+    in_vain: up to where an exception was looked for below the head of a traceback behind a bar; there was none.
+    """
 
     def __init__(self, voice: VoiceRows, texts_of: Callable[[NDArray[np.intp]], list[str]]) -> None:
         self._voice, self._texts_of, self._size = voice, texts_of, len(voice)
         self._pages: dict[int, list[str]] = {}
         self._looked = 0
+        self.in_vain = 0
 
     def __len__(self) -> int:
         return self._size

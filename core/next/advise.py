@@ -5,12 +5,17 @@ from dataclasses import replace
 
 from core.answer.findings import Findings, Verdict
 from core.history.attempt import Attempt
-from core.history.job_attempts import attempts_of
+from core.history.job_attempts import MAX_ATTEMPTS, attempts_of
 from core.history.restarts import find_restarts
-from core.model import Diagnosis
+from core.model import Diagnosis, Skipped
 from core.next.decision_table import next_step
 from core.next.earlier_attempts import past_of
 from core.next.from_diagnosis import situation
+
+TOO_MANY_ATTEMPTS = (
+    f"The logs hold {MAX_ATTEMPTS:,} attempts or more: what came before the last {MAX_ATTEMPTS:,} is part of the first"
+    " of them."
+)
 
 
 def with_next_step(answer: Diagnosis, found: Findings, verdict: Verdict, earlier: Sequence[Attempt] = ()) -> Diagnosis:
@@ -23,7 +28,10 @@ def with_next_step(answer: Diagnosis, found: Findings, verdict: Verdict, earlier
     answer = replace(answer, next=next_step(now))
     if not earlier and found.parsed.iterations.began is None and not _restarts(found):
         return answer
-    *before, last = (*attempts_of(found.parsed, answer),) or (None,)
+    attempts = attempts_of(found.parsed, answer)
+    if len(attempts) >= MAX_ATTEMPTS:
+        answer = replace(answer, skipped=(*answer.skipped, Skipped("temporal", TOO_MANY_ATTEMPTS)))
+    *before, last = attempts or (None,)
     if last is None or not (earlier or before):
         return answer
     return replace(answer, next=next_step(replace(now, past=past_of((*earlier, *before), last))))

@@ -73,16 +73,18 @@ def _rounds(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, Coun
         table.counts.event.tolist(), ranks.tolist(), table.counts.heads.tolist(), strict=True
     ):
         spoken.setdefault(event, Counter())[rank] += heads
-    named = []
+    of_all, named = list[int](), list[int]()
     for event, times in sorted(spoken.items()):
         sample = table.templates[event].sample
-        if table.templates[event].block or complains(sample) or not _is_last(parsed, event):
-            continue
         if -1 not in times and len(times) > len(home) * MAJORITY and max(times.values()) > 1:
-            yield event, times
+            of_all.append(event)
         elif len(times) == 1 and times.total() <= MAX_ROWS and NAMED_RANK.search(sample.replace("<NUM>", "0")):
             named.append(event)
-    for event in named[-MAX_EVENTS:]:
+    templates = {event: table.templates[event] for event in of_all + named}
+    told = [event for event, template in templates.items() if not (template.block or complains(template.sample))]
+    last = _last_ones(parsed, told)
+    yield from ((event, spoken[event]) for event in of_all if event in last)
+    for event in [event for event in named if event in last][-MAX_EVENTS:]:
         found = Counter(_named(parsed, event))
         if set(found) <= set(home):
             yield event, found
@@ -94,10 +96,11 @@ def _named(parsed: Parsed, event: int) -> Sequence[int]:
     return [int(match["number"]) for match in texts if match is not None]
 
 
-def _is_last(parsed: Parsed, event: int) -> bool:
-    """Whether it was said after all iterations that were counted, but for the one that was begun."""
+def _last_ones(parsed: Parsed, events: Sequence[int]) -> set[int]:
+    """Those of some events that were said after all iterations that were counted, but for the one that was begun."""
     iterations = parsed.iterations
     if iterations.last is None:
-        return True
-    last = int(parsed.table.rows_of([event])[event][-1])
-    return int(iterations.of_row[last]) >= iterations.last
+        return set(events)
+    rows = {event: int(own[-1]) for event, own in parsed.table.rows_of(events).items()}
+    reached = iterations.of_row[np.array(list(rows.values()), np.intp)].tolist()
+    return {event for event, number in zip(rows, reached, strict=True) if int(number) >= iterations.last}

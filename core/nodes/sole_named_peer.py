@@ -106,12 +106,15 @@ def _new_rows(parsed: Parsed, ending: Ending) -> dict[int, list[int]]:
     ]
     counting = np.unique(table.file[parsed.iterations.marks])
     found: dict[int, list[int]] = {}
-    for event, rows in table.rows_of(few).items() if last is not None and few else ():
-        undated = ~table.timed[rows] if len(parsed.iterations.course) else np.True_
-        if (undated & ~np.isin(table.file[rows], counting)).any():
-            continue  # nobody knows whether it came after the last iteration
-        if (parsed.iterations.of_row[rows] < last).any():
-            continue
+    of_events = table.rows_of(few) if last is not None and few else {}
+    every = np.concatenate([np.zeros(0, np.intp), *of_events.values()])
+    is_before = parsed.iterations.of_row[every] < (0 if last is None else last)
+    # what is dated otherwise than the iterations are came before or after the last one, nobody knows
+    undated = ~table.timed[every] if len(parsed.iterations.course) else np.ones(len(every), np.bool_)
+    is_before |= undated & ~np.isin(table.file[every], counting)
+    ends = np.cumsum([len(rows) for rows in of_events.values()], dtype=np.intp)
+    are_new = [not part.any() for part in np.split(is_before, ends[:-1])]
+    for event, rows in [item for item, is_new in zip(of_events.items(), are_new, strict=False) if is_new]:
         times = table.time[rows]
         # what is said in the second of the stop is said because of it
         until = ending.stopped - SECOND if ending.ordered and ending.stopped is not None else times.max()

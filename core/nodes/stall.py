@@ -238,8 +238,9 @@ def _words(parsed: Parsed, rows: Mapping[int, int], home: Mapping[int, str]) -> 
     usual, count = Counter(phrases.values()).most_common(1)[0] if phrases else ("", 0)
     # what begins like the others' words and ends before they do was cut off with its log; the first rank speaks for all
     odd = sorted(rank for rank, words in phrases.items() if not usual.startswith(words))
-    alone = Counter(phrases.values())[phrases.get(min(home), "")] == 1
-    odd = [rank for rank in odd if not (alone and len(odd) > 1 and rank == min(home))]
+    first = min(home)
+    alone = Counter(phrases.values())[phrases.get(first, "")] == 1
+    odd = [rank for rank in odd if not (alone and len(odd) > 1 and rank == first)]
     if count <= len(home) * MAJORITY or not are_few(odd, home, home):
         return None
     return _Words(texts, next(texts[rank] for rank, words in phrases.items() if words == usual), count, odd)

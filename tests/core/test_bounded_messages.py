@@ -421,13 +421,33 @@ def test_tracebacks_that_were_not_looked_for_are_told(monkeypatch: pytest.Monkey
 
 
 def test_heads_that_come_to_no_exception_are_not_read_to_the_end_from_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of endless heads behind bars, below each of which all others stand, so many are looked at as rows allow."""
-    monkeypatch.setattr(voice_lines, "_LEAST_LOOKS", 0)
+    """Of heads behind bars, below each of which all others stand, the rows are looked at once."""
+    looked = 0
+    get = VoiceLines.__getitem__
+
+    def counted(lines: VoiceLines, at: int) -> str:
+        nonlocal looked
+        looked += 1
+        return get(lines, at)
+
+    monkeypatch.setattr(VoiceLines, "__getitem__", counted)
     heads = [b" <NUM>%| Traceback (most recent call last):", TRACE[1]]
+    costs = []
+    for count in (200, 800):
+        looked = 0
+        assert _grouped(heads, [0, 1] * count, [0] * (2 * count)).skipped == 0
+        costs.append(looked)
 
-    found = _grouped(heads, [0, 1] * 500, [0] * 1000)
+    assert costs[1] < 6 * costs[0], costs
 
-    assert 0 < found.skipped < 500
+
+def test_what_would_be_looked_for_too_often_is_left_as_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rows were looked at more often than blocks need, no further block is looked for."""
+    monkeypatch.setattr(voice_lines, "_LEAST_LOOKS", 0)
+    monkeypatch.setattr(voice_lines, "_LOOKS", 0)
+    bodies = [b"Traceback (most recent call last):", TRACE[1], b"ValueError: x"]
+
+    assert _grouped(bodies, [0, 1, 2] * 20, [0] * 60).skipped == 19
 
 
 def test_rows_of_many_speakers_are_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:

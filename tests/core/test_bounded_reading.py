@@ -38,6 +38,13 @@ def ranks(count: int) -> Job:
     )
 
 
+def tracebacks_of_ranks(count: int) -> Job:
+    """Each rank raises once, in a file of all, so that its message ends where nobody of the file speaks again."""
+    said = ("Traceback (most recent call last):", '  File "train.py", line 3, in main', "    step()")
+    every = ((rank, text) for rank in range(count) for text in (*said, f"RuntimeError: {_word(rank)}"))
+    return job({"logs/train.log": lines(*(f"[rank{rank}]: {text}" for rank, text in every))})
+
+
 def kills(count: int) -> Job:
     """Each process is killed in other words, after each was asked to end in others, and no line has a clock."""
     asked = (f"Sending process {n} closing signal SIGTERM for {_word(n)}" for n in range(count))
@@ -49,7 +56,7 @@ def _word(number: int) -> str:
     return "".join(LETTERS[number // 26**place % 26] for place in range(4))
 
 
-@pytest.mark.parametrize("flood", [exceptions, ranks, kills])
+@pytest.mark.parametrize("flood", [exceptions, ranks, kills, tracebacks_of_ranks])
 def test_what_is_read_grows_with_the_lines(flood: Callable[[int], Job], monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight times the lines have eight times as much read, and not sixty-four."""
     read = 0

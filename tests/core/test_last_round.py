@@ -1,11 +1,14 @@
 """Who is missing from the last round of a message that tells of all ranks."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 
+from core.events.table import EventTable
 from core.job import Job, Status
-from tests.support.jobs import at, four_nodes, job, lines, signs_of
+from core.nodes import last_round
+from core.parsed import Parsed
+from tests.support.jobs import at, four_nodes, job, lines, parse, signs_of
 
 HOMES = {"gpu-a1": (0, 1), "gpu-b2": (2, 3), "gpu-c3": (4, 5)}
 
@@ -64,3 +67,31 @@ def test_one_log_may_tell_of_all_ranks_by_their_numbers() -> None:
     found = signs_of(four_nodes({0: said}, others={"slurm.out": [stop]}))
 
     assert {sign.node for sign in found if "missing from the last" in sign.because} == {"node-2"}
+
+
+def test_all_messages_are_looked_up_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thirty messages of all ranks cost as many passes over the rows as one."""
+    passes = 0
+    look = EventTable.rows_of
+
+    def counted(table: EventTable, events: Collection[int]) -> object:
+        nonlocal passes
+        passes += 1
+        return look(table, events)
+
+    def said(kinds: int) -> Parsed:
+        words = [f"step{chr(97 + kind // 5)}{chr(97 + kind % 5)} entered" for kind in range(kinds)]
+        return parse(
+            job({f"rank_{rank}.log": lines(*(at(n, word) for n in range(3) for word in words)) for rank in range(6)})
+        )
+
+    monkeypatch.setattr(EventTable, "rows_of", counted)
+    costs = []
+    for kinds in (1, 20):
+        parsed = said(kinds)
+        passes = 0
+        found = list(last_round._rounds(parsed, dict.fromkeys(range(6), "gpu-a1")))
+        assert len(found) == kinds
+        costs.append(passes)
+
+    assert costs[0] == costs[1]

@@ -1,6 +1,12 @@
 """Jobs that count no iterations, and say something regularly."""
 
+from typing import Any
+
+import pytest
+
+from core.course.iterations import find_pulse
 from core.diagnose import diagnose
+from core.events.column import Column
 from core.job import Job
 from core.model import Scope
 from tests.support.jobs import at, four_nodes, parse
@@ -44,3 +50,27 @@ def test_what_comes_at_any_time_is_no_pulse() -> None:
     bursts = [at(100.0 * n + n % 5 * (n % 3), f"retry {n} took {n} ms") for n in (0, 1, 2, 9, 40, 41, 42, 43, 99)]
 
     assert len(parse(four_nodes({}, usual=bursts)).iterations.marks) == 0
+
+
+def test_times_are_read_once_for_each_message_that_many_say_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not once for each who says it: hundreds of messages of hundreds of ranks are no pulse."""
+    reads = 0
+    get = Column.__getitem__
+
+    def counted(column: Column, key: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return get(column, key)
+
+    costs = []
+    for kinds in (2, 40):
+        words = [" ".join([chr(97 + kind // 6) * 3 + chr(97 + kind % 6) * 3] * 4) for kind in range(kinds)]
+        said = [at(5.0 * n, f"{words[n % kinds]} {n}") for n in range(240)]
+        table = parse(four_nodes({}, usual=said)).table
+        monkeypatch.setattr(Column, "__getitem__", counted)
+        reads = 0
+        find_pulse(table)
+        costs.append(reads)
+        monkeypatch.undo()
+
+    assert costs[1] <= costs[0] < 40, costs

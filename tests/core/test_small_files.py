@@ -114,13 +114,14 @@ def test_no_line_is_masked_to_learn_that_levels_are_no_speakers(monkeypatch: pyt
     assert masked == 0
 
 
-def test_whether_a_line_has_a_clock_is_found_once_for_all_kinds_of_clocks() -> None:
-    """Three kinds ask of the same lines, before and behind what else was taken off."""
+def test_whether_a_line_has_a_clock_is_asked_where_another_clock_stands() -> None:
+    """Three kinds of clocks ask of the same lines, each only where enough of them have one of its own."""
     peeled.has_known_clock.cache_clear()
     find_wrapping(b"\n".join(plain(LINES)))
-    asked = peeled.has_known_clock.cache_info()
-    assert asked.hits > asked.misses > 0
-    assert asked.misses <= 2 * peeled.TRIED
+    assert peeled.has_known_clock.cache_info().misses == 0
+
+    find_wrapping(b"\n".join(b"261123-1647%02d step %d" % (n % 60, n) for n in range(40)))
+    assert peeled.has_known_clock.cache_info().misses >= 40
 
 
 def test_the_range_of_a_number_is_found_once_for_each_whose_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

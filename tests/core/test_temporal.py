@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.diagnose import diagnose
+from core.judge import temporal
 from core.judge.temporal import MIN_HISTORY, WINDOW, deviation, distances, level_shifts, odd_sequences, sequences_of
 from core.model import Series
 from tests.support.jobs import at, four_nodes, job, lines, parse
@@ -198,3 +199,37 @@ def test_the_window_is_the_papers() -> None:
     """Ten iterations before; a median needs some of them."""
     assert WINDOW == 10
     assert 1 < MIN_HISTORY < WINDOW
+
+
+def _first_shift(values: list[float]) -> int | None:
+    """The slow twin: the median of all values before, anew for each."""
+    for place in range(WINDOW, len(values) - 2):
+        low, after = float(np.median(values[:place])), values[place:]
+        rises = low > 0 and min(after) >= temporal.MIN_RATIO * low
+        if rises and deviation(float(np.median(after)), values[:place]) >= temporal.DEVIATIONS:
+            return place
+    return None
+
+
+@given(st.lists(st.integers(1, 9).map(float), min_size=13, max_size=40), st.integers(1, 60), st.integers(3, 9))
+def test_a_shift_is_where_the_slow_twin_finds_it(before: list[float], level: int, after: int) -> None:
+    """Whatever came before: two heaps know the same median."""
+    values = [*before, *[float(level)] * after]
+    found, first = temporal._shift(np.array(values)), _first_shift(values)
+    assert found == first or (
+        found is not None and first is not None and first < found <= first + len(values) // WINDOW
+    )
+
+
+def test_levels_are_compared_ever_more_seldom_where_their_noise_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of values that were twice the median a thousand times, the noise is asked for some dozen times."""
+    asked = 0
+
+    def counted(*_: object) -> float:
+        nonlocal asked
+        asked += 1
+        return 0.0
+
+    monkeypatch.setattr(temporal, "deviation", counted)
+    assert temporal._shift(np.array([0.01, 1.0] * 1000 + [2.0] * 1500)) is None
+    assert 0 < asked < 40

@@ -62,4 +62,4 @@ def last_before(read: Read, at: int, wanted: Callable[[str], object], reach: int
 
 def is_blank(text: str) -> bool:
     """Whether a row holds nothing."""
-    return not text.strip()
+    return not text or text.isspace()

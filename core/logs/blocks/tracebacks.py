@@ -32,13 +32,18 @@ def read_traceback(lines: VoiceLines, start: int, done: int) -> FoundBlock | Non
     if match is None:
         return None
     lead, rest = lines[start][: match.start()], lines[start][match.end() :]
+    if "%|" in lead and start < lines.in_vain:
+        return None
     if ended := _TOLD_IN_ONE.match(rest):
         return _told_in_one(start, lead, rest.split(ended["end"]))
     is_led = _is_led(lines, start, lead, match[0])
     read = without(lines, lead) if is_led else plainly(lines)
     chain = read_chain(read, start, is_flat=is_led)
-    if not chain.exceptions:  # a bar's frames may be in the voice of the rank whose label stands between
-        return None if "%|" in lead else FoundBlock(start, chain.end, (start,), BLOCK_MARK + CUT_OFF)
+    if not chain.exceptions and "%|" in lead:  # a bar's frames may be in the voice of the rank of the label between
+        lines.in_vain = chain.end
+        return None
+    if not chain.exceptions:
+        return FoundBlock(start, chain.end, (start,), BLOCK_MARK + CUT_OFF)
     return _with_report(lines, chain, start) or _with_header(lines, read, start, done, chain)
 
 

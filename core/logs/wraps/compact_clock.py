@@ -29,9 +29,10 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     """Such clocks, where nearly all lines with a clock have one."""
     tried = evenly(lines)
     stamps = [peeled.stamp.text for line in tried if (peeled := peel(line)) is not None]
+    if len(stamps) < max(_LEAST_LINES, _LEAST * len(tried)):
+        return None
     read = sum(has_known_clock(line) for line in tried)
-    least = max(_LEAST_LINES, _LEAST * len(tried), _MOST * (len(stamps) + read))
-    if len(stamps) < least or len(set(stamps)) < 2:
+    if len(stamps) < _MOST * (len(stamps) + read) or len(set(stamps)) < 2:
         return None
     rising = sum(one <= other for one, other in pairwise(stamps))
     return Wrap("compact clock", peel) if rising >= _RISING * (len(stamps) - 1) else None

@@ -30,10 +30,12 @@ _DAY = 86_400  # seconds: what has run for longer is told by the clocks of other
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """Such clocks, where nearly all lines with a clock have one, and it rises."""
     found = [elapsed for line in lines if (elapsed := _read(line)) is not None]
+    if len(found) < _LEAST_LINES:
+        return None
     tried = evenly(lines)
     own = sum(_read(line) is not None for line in tried)
     read = sum(has_known_clock(line) for line in tried)
-    if len(found) < _LEAST_LINES or own < max(_LEAST * len(tried), _MOST * (own + read)):
+    if own < max(_LEAST * len(tried), _MOST * (own + read)):
         return None
     of_label: dict[bytes, list[float]] = defaultdict(list)
     for label, seconds in found:

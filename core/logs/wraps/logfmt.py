@@ -17,6 +17,8 @@ _FORMS = {"at": "level", "when": "time"}  # of logfmter
 
 def peel(line: bytes) -> Peeled | None:
     """What the logger was told: nothing but pairs, among them a level or a time, and a message or who spoke."""
+    if b"=" not in line:  # to look for it takes a tenth of what the expression takes
+        return None
     text, at = as_text(line.rstrip()), 0
     pairs: dict[str, str] = {}
     while match := _PAIR.match(text, at):

@@ -46,7 +46,7 @@ def _by_key(lines: Iterable[bytes]) -> Mapping[bytes, list[NamedLine]]:
     """What each key that may name a speaker is given, and what its line says."""
     found: dict[bytes, list[NamedLine]] = defaultdict(list)
     for line in lines:
-        for match in _PAIR.finditer(line, 0, _WINDOW):
+        for match in _PAIR.finditer(line, 0, _WINDOW) if b"=" in line else ():
             if _KEY.fullmatch(match["key"]):
                 found[match["key"]].append(NamedLine(match["name"], line))
     return found

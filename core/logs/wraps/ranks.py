@@ -7,9 +7,9 @@ clock of its own, a traceback, belongs to the rank above it when that tells of a
 import re
 from collections.abc import Sequence
 
-from core.logs.wraps.line_forms import Cut, Run, RunKind, Token
+from core.logs.wraps.line_forms import Cut
 from core.logs.wraps.peeled import Peeled, Wrap, evenly
-from core.logs.wraps.shared_files import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
+from core.logs.wraps.shared_files import HEAD, LEVEL, cut_rank, has_clock, has_no_clock, tells_of_an_error
 
 _RANK = re.compile(
     rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? ?(?P<closed>[0-9]{1,6}) ?[\])>]"
@@ -46,23 +46,14 @@ def _part(match: re.Match[bytes]) -> str:
     return next(name for name in _PARTS if match[name])
 
 
-_CLOCKS = re.compile(rb"[0-9][0-9:.,TZ/+ -]*[0-9]|[0-9]")
-
-
 def _cut(line: bytes) -> Cut | None:
     """The head word by word: clocks, numbers, and the rank."""
     match = _RANK.search(line, 0, HEAD - 20)
     if match is None:
         return None
-    start, end = match.span(_part(match))
-    before, at = list[Token](), 0
-    for clock in _CLOCKS.finditer(line, 0, match.start()):
-        before += [line[at : clock.start()], Run(RunKind.SHAPE, shape=_DIGIT.sub(b"9", clock[0]))]
-        at = clock.end()
-    return Cut((*before, line[at:start], Run(RunKind.COUNT, 6), line[end : match.end()]), line[match.end() :])
+    return cut_rank(line, match.start(), match.span(_part(match)), match.end())
 
 
-_DIGIT = re.compile(rb"[0-9]")
 _WRAP = Wrap("ranks", peel, continues=has_no_clock, goes_on=tells_of_an_error, cut=_cut)
 
 
@@ -73,7 +64,10 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 
     Where srun's label is the rank, it also tells who spoke where no clock stands, and what srun itself said has none.
     """
-    tried = [line for line in evenly(lines) if not _LISTED.fullmatch(_TASK.sub(b"", line, count=1))]
+    lines = evenly(lines)
+    if b"rank" not in b"\n".join(lines).lower():  # the expression is dear, and files of a rank each name none
+        return None
+    tried = [line for line in lines if not _LISTED.fullmatch(_TASK.sub(b"", line, count=1))]
     heads = [line for line in tried if has_clock(line)] or tried
     ranks = [peeled.rank for line in heads if (peeled := peel(line)) is not None]
     tasks = [int(match[1]) if (match := _TASK.match(line)) else None for line in heads if peel(line) is not None]

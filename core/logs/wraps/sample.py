@@ -8,7 +8,7 @@ from core.logs.lines import without_ansi
 from core.logs.wraps.documents import DocumentPart, read_parts
 from core.logs.wraps.journal_forms import EXPORT, VERBOSE, read_export, read_verbose
 from core.logs.wraps.line_forms import NO_OBJECT, Form, make_form, match, put_together, tokens_of_line
-from core.logs.wraps.peeled import Wrap
+from core.logs.wraps.peeled import Wrap, evenly
 from core.logs.wraps.registry import DOCUMENTS, FITS, UNDATED
 from core.logs.wraps.sections import SECTIONS
 from core.logs.wraps.stamps import NO_STAMP
@@ -62,6 +62,9 @@ def _find_layers(lines: Sequence[bytes]) -> tuple[Wrap, ...]:
     dated = False
     while lines and len(found) < MAX_LAYERS and (layer := _layer(lines, first, dated=dated)) is not None:
         kind, wrap = layer
+        if found and _says_the_same(found[-1], wrap, lines):
+            first = kind + 1
+            continue
         found.append(wrap)
         peeled = list(peel_alike(wrap, lines))
         dated = dated or 2 * sum(tells_when for _, tells_when in peeled) > len(lines)
@@ -72,6 +75,14 @@ def _find_layers(lines: Sequence[bytes]) -> tuple[Wrap, ...]:
     while found and found[-1].weak:
         found.pop()
     return tuple(found)
+
+
+def _says_the_same(outer: Wrap, wrap: Wrap, lines: Sequence[bytes]) -> bool:
+    """Whether a layer tells of each line what the one before it has told, and leaves the line as it is.
+
+    A rank in brackets is a column of speakers too, for which no line has a form: each would be unwrapped by itself.
+    """
+    return all(inner is None or inner == outer.peel(line) for line in evenly(lines) for inner in (wrap.peel(line),))
 
 
 def _layer(lines: Sequence[bytes], first: int, *, dated: bool) -> tuple[int, Wrap] | None:

@@ -2,6 +2,8 @@
 
 import re
 
+from core.logs.wraps.line_forms import Cut, Run, RunKind, Token
+
 LEVEL = rb"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"  # names nobody
 HEAD = 120  # bytes; a speaker further right is somebody that the line talks about
 _CLOCK = re.compile(rb"[0-9]{1,2}:[0-9]{2}:[0-9]{2}")
@@ -22,3 +24,22 @@ def has_no_clock(line: bytes) -> bool:
 def tells_of_an_error(record: bytes) -> bool:
     """Whether a traceback below a record is the record's own, and not that of another process that writes there."""
     return _ERROR.search(record) is not None
+
+
+def cut_rank(line: bytes, begins: int, digits: tuple[int, int], ends: int) -> Cut:
+    """A line that stays as it is, as tokens: clocks and numbers, the rank in its head, and the rest.
+
+    Args:
+        begins, ends: of the word that names the rank.
+        digits: where its number begins and ends.
+    """
+    start, end = digits
+    before, at = list[Token](), 0
+    for clock in _NUMBERS.finditer(line, 0, begins):
+        before += [line[at : clock.start()], Run(RunKind.SHAPE, shape=_DIGIT.sub(b"9", clock[0]))]
+        at = clock.end()
+    return Cut((*before, line[at:start], Run(RunKind.COUNT, 6), line[end:ends]), line[ends:])
+
+
+_NUMBERS = re.compile(rb"[0-9][0-9:.,TZ/+ -]*[0-9]|[0-9]")
+_DIGIT = re.compile(rb"[0-9]")

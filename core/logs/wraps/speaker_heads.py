@@ -81,7 +81,17 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     heads = [line for line in lines if has_clock(line)]  # tracebacks have none; where most have none, few tell less
     tried = (heads, lines) if 2 * len(heads) > len(lines) else (lines, heads)
     columns = _fit(tried[0]) or (_fit(tried[1]) if len(heads) < len(lines) else [])
-    return Wrap("heads", partial(peel_all, columns), continues=_goes_on, goes_on=tells_of_an_error) if columns else None
+    if not columns:
+        return None
+    (first, *others) = columns
+    stays = not (others or first.is_taken_off or first.reading.tells_node)
+    return Wrap(
+        "heads",
+        partial(peel_all, columns),
+        continues=_goes_on,
+        goes_on=tells_of_an_error,
+        cut=first.cut if stays else None,
+    )
 
 
 def _goes_on(line: bytes) -> bool:

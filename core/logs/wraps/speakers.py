@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from core.logs.speaker_names import NameReading
+from core.logs.wraps.line_forms import Cut
 from core.logs.wraps.peeled import Peeled
+from core.logs.wraps.shared_files import cut_rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,16 @@ class SpeakerWord:
         before, behind = line[: match.start("word")], line[match.end() :].lstrip()
         text = (before + behind if behind else before.rstrip()) if self.is_taken_off else line
         return Peeled(text, nodes=(name.node,) if name.node else (), rank=name.rank, local_rank=name.local_rank)
+
+    def cut(self, line: bytes) -> Cut | None:
+        """The tokens of a line in which a rank is named, and stays in the text; None of others."""
+        match = self.pattern.match(line)
+        rank = self.reading.form.fullmatch(match["name"]) if match is not None else None
+        if match is None or rank is None or not line[match.end() :]:
+            return None
+        start = match.start("name")
+        digits = start + rank.start("rank"), start + rank.end("rank")
+        return cut_rank(line, match.start("word"), digits, match.end() + 1)
 
 
 def peel_all(words: Sequence[SpeakerWord], line: bytes) -> Peeled | None:

@@ -62,8 +62,10 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     """Such clocks, where nearly all lines with a clock have one."""
     tried = evenly(lines)
     found = [match for line in tried if (match := _find(line)) is not None]
+    if len(found) < max(_LEAST_LINES, _LEAST * len(tried)):
+        return None
     read = sum(has_known_clock(line) and _find(line) is None for line in tried)
-    if len(found) < max(_LEAST_LINES, _LEAST * len(tried)) or len(found) < _MOST * (len(found) + read):
+    if len(found) < _MOST * (len(found) + read):
         return None
     firsts = [part for match in found if match["date"] and (part := _PARTS.match(match["date"])) is not None]
     day_first = any(part[0].isdigit() and LAST_MONTH < int(part[0]) < CENTURY for part in firsts)

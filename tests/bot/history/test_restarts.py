@@ -3,13 +3,16 @@
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.diagnose import diagnose_parsed
+from core.history import job_attempts
 from core.history.attempt import Attempt
 from core.history.job_attempts import attempts_of
 from core.model import Diagnosis
+from core.next import advise
 from core.parsed import parse_job
 from sources.jobs import open_source
 
@@ -107,3 +110,40 @@ def test_a_hang_before_the_report_is_no_time_between(tmp_path: Path) -> None:
     attempts, _ = told(tmp_path, minute(10, START, TRAINS) + minute(40, REPORT) + minute(41, START, TRAINS))
 
     assert [attempt.end - attempt.start for attempt in attempts] == [30 * 60_000 + 34_504, 26_853]
+
+
+def _falling(times: int) -> str:
+    """A rank whose count falls again and again."""
+    stamps = (f"2026-11-23 {15 + n // 3600:02}:{n // 60 % 60:02}:{n % 60:02},100" for n in range(2 * times))
+    return "".join(f"{stamp} INFO iteration {1 + 49 * (n % 2)}/60 loss 0.31\n" for n, stamp in enumerate(stamps))
+
+
+def test_so_many_attempts_are_told_apart_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A count that falls at each other line is no more restarts than any job has; the answer says what was capped."""
+    monkeypatch.setattr(job_attempts, "MAX_ATTEMPTS", 16)
+    monkeypatch.setattr(advise, "MAX_ATTEMPTS", 16)
+    attempts, diagnosis = told(tmp_path, _falling(40))
+
+    assert len(attempts) == 16
+    assert advise.TOO_MANY_ATTEMPTS in [load.reason for load in diagnosis.skipped]
+
+
+def test_what_is_the_same_for_all_attempts_is_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of a stage are as many looks for eight attempts as for one: each look is at all rows of the job."""
+    looks = 0
+    look = job_attempts._in_stage
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        return look(*arguments)
+
+    monkeypatch.setattr(job_attempts, "_in_stage", counted)
+    costs = []
+    for times in (1, 8):
+        looks = 0
+        attempts, _ = told(tmp_path / str(times), _falling(times))
+        assert len(attempts) == times
+        costs.append(looks // (1 + (times > 1)))  # for the next step after several attempts they are found too
+
+    assert costs[0] == costs[1]

@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.logs.lines import LABEL_MARK
-from core.logs.wraps import cri, docker, journal, json_lines, kubectl, logfmt, ranks, tags, unwrap
+from core.logs.wraps import cri, docker, journal, json_lines, kubectl, logfmt, ranks, speaker_heads, tags, unwrap
 from core.logs.wraps.line_blocks import FAST_BYTES, Blocks
 from core.logs.wraps.line_forms import Form, Run, RunKind, make_form, match, put_together, tokens_of_line
 from core.logs.wraps.peeled import Wrap
+from core.logs.wraps.sample import find_wrapping
 from core.logs.wraps.unwrap import Unwrapper
 from core.logs.wraps.unwrapped_stream import OpenUnwrapped
 from tests.support.wrapped_logs import unwrapped
@@ -97,6 +98,14 @@ HEADS: dict[str, tuple[Wrap, tuple[bytes, ...]]] = {
             b"2026-11-22 04:27:09 | bye ", b"",
         ),
     ),
+    "columns": (
+        speaker_heads.fit([b"04:27:%02d [rank%d]: step %d" % (n // 4, n % 4, n // 4) for n in range(60)])
+        or pytest.fail("no columns"),
+        (
+            b"04:27:09,123 [rank2]: ", b"04:27:10 [rank11]: ", b"04:27:10 [rank03]: ", b"04:27:10 [rank4]:",
+            b"[rank2]: ", b"04:27:10 step [rank2]: ", b"04:27:10 [rank1234567]: ", b"04:27:10 ", b"",
+        ),
+    ),
     "tags": (
         tags.fit([b'3: {"a"']) or pytest.fail("no tags"),
         (b" 3: ", b"12: [default1]:", b"(W pid=7, ip=10.0.0.3) ", b""),
@@ -106,7 +115,8 @@ HEADS: dict[str, tuple[Wrap, tuple[bytes, ...]]] = {
     "docker": (docker.fit([DOCKER]) or pytest.fail("no docker"), (b"",)),
 }  # fmt: skip
 STACKS = (
-    ("cri",), ("kubectl",), ("prefix", "kubectl"), ("journal",), ("ranks",), ("json",), ("docker",), ("cri", "json"),
+    ("cri",), ("kubectl",), ("prefix", "kubectl"), ("journal",), ("ranks",), ("columns",), ("json",), ("docker",),
+    ("cri", "json"),
     ("logfmt",), ("cri", "logfmt"),
     ("tags", "json"), ("kubectl", "ranks"), ("docker", "journal"), ("cri", "journal", "json"),
 )  # fmt: skip
@@ -193,6 +203,12 @@ def test_usual_lines_have_a_form(stack: tuple[str, ...]) -> None:
     contents = match(form, line)
     assert contents is not None
     assert put_together(form.pieces, contents) + b"\n" == one_by_one(layers, [line])
+
+
+def test_a_rank_in_brackets_is_one_layer() -> None:
+    """It is a column of speakers too, for which lines would be unwrapped one by one."""
+    lines = [b"2026-11-22 04:27:%02d [rank%d] iteration %d loss=0.1" % (n // 4, n % 4, n // 4) for n in range(200)]
+    assert [layer.name for layer in find_wrapping(b"\n".join(lines)).layers] == ["ranks"]
 
 
 def test_what_follows_from_more_than_the_runs_is_no_form() -> None:
