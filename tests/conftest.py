@@ -196,7 +196,12 @@ def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("HOME", str(tmp_path_factory.mktemp("forker")))
         environment.delenv("XDG_CACHE_HOME", raising=False)
-        running = Forker("bot.jobs.tasks:load", "tests.support.warmed_children:warm")
+        running = Forker(
+            "bot.jobs.tasks:load",
+            "tests.support.warmed_children:warm",
+            "benchmarks.support.hasty_bot",
+            "tests.support.workers",
+        )
     with running:
         yield running
 

@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 import threading
 import time
 import urllib.error
@@ -21,6 +19,7 @@ import pytest
 
 import slacksim
 from benchmarks.support import quick
+from benchmarks.support.forked_children import ForkedProcess, started
 from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import hang_up
 from bot.app import Bot
@@ -158,20 +157,16 @@ class Stage:
             yield bot
 
     @contextmanager
-    def other_bot(self, **settings: object) -> Iterator["subprocess.Popen[bytes]"]:
-        """In a process of its own, connected."""
+    def other_bot(self, *, fresh: bool = False, **settings: object) -> Iterator[ForkedProcess]:
+        """In a process of its own, connected; fresh: not forked, whatever its children are."""
         environment = {**os.environ, **self.environment, **_variables(settings), "PYTHONPATH": str(ROOT)}
         number = self.slack.snapshot().connections + 1
-        with (self.home / "log").open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.support.hasty_bot"], env=environment, stderr=log, cwd=self.home
-            )
-            try:
-                self.slack.wait_for_connection(PATIENCE, number)
-                yield process
-            finally:
-                process.kill()
-                process.wait()
+        with (
+            (self.home / "log").open("ab") as log,
+            started("benchmarks.support.hasty_bot", env=environment, cwd=self.home, stderr=log, fresh=fresh) as process,
+        ):
+            self.slack.wait_for_connection(PATIENCE, number)
+            yield process
 
     # --- what is there ---
 
