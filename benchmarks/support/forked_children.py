@@ -100,8 +100,8 @@ def started(
 
     At the end of the ``with`` it is gone. Its children are forked too; fresh: they alone, for its own memory counts.
     """
-    popen: Any = child_process.subprocess.Popen
-    command, more = [sys.executable, "-m", *words], {}
+    popen: Any = cast("Any", child_process).subprocess.Popen
+    command, more = [sys.executable, "-m", *words], dict[str, Any]()
     if not isinstance(popen, partial):
         more = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     elif fresh:

@@ -16,7 +16,7 @@ from core.errors import BadSettings
 from tests.support.places import ROOT
 
 KEY = "sk-very-secret-0123456789"
-# What a library would read here, and what would be in it: matplotlib would start LaTeX, chromadb import what .env names,
+# What a library would read here, and what is in it: matplotlib would start LaTeX, chromadb import what .env names,
 # numba unpickle.
 TRAPS = {
     "matplotlibrc": "text.usetex: True\n",
