@@ -8,10 +8,13 @@ DEVELOPED := $(VENV)/.developed
 SITE := .venv-docs
 TYPED := $(wildcard core sources bot faultlib prompts slacksim lab tests benchmarks)
 
-# Packages of a lock file, by uv or else by pip. Both refuse a file whose hash is not in the lock. Compiled at once: who may
-# not write there, or is told not to by PYTHONDONTWRITEBYTECODE, would compile them anew in each process.
-install = { test -x $(BIN)/uv && $(BIN)/uv pip install --compile-bytecode --python $(BIN)/python --require-hashes -r $(1); } \
-  || $(BIN)/python -m pip install --require-hashes -r $(1)
+# Packages of a lock file, by uv or else by pip. Both refuse a file whose hash is not in the lock.
+install = { test -x $(BIN)/uv && $(BIN)/uv pip install --python $(BIN)/python --require-hashes -r $(1); } \
+  || $(BIN)/python -m pip install --no-compile --require-hashes -r $(1)
+
+# What runs is compiled at once: who may not write there, or is told not to by PYTHONDONTWRITEBYTECODE, would compile it
+# anew in each process. More than half of the files are never loaded: tests of others, and kubernetes, which Chroma asks for.
+compile = $(BIN)/python -m compileall -qq -j 0 -x '/(kubernetes|tests)/' $(VENV)/lib || true
 
 # Python keeps what it compiled, of this tree and of the tests: else each of hundreds of processes compiles it anew (a
 # diagnosis takes a fifth longer, collecting the tests 18 s of CPU in place of 8). Empty is unset.
@@ -39,6 +42,7 @@ $(INSTALLED): pyproject.toml requirements.lock
 	$(call install,requirements.lock)
 	{ test -x $(BIN)/uv && $(BIN)/uv pip install --python $(BIN)/python --no-deps --no-build-isolation -e .; } \
 	  || $(BIN)/python -m pip install --no-deps --no-build-isolation -e .
+	$(compile)
 	@$(BIN)/python -m core.logs.kernel || echo "The log scanner will be compiled when it is first needed." >&2
 	@$(BIN)/python -m bot.library.prepare || echo "Vectors of seeds and questions will be made when they are first needed." >&2
 	@touch $@

@@ -3,7 +3,10 @@
 import gc
 import os
 import sqlite3
+import sys
+import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from benchmarks.support.forked_children import Forker
+from benchmarks.support.patience import PATIENCE
 from tests.support.fast_tier import LIST, cpu_seconds, function_of, listed, too_dear, written
 
 if TYPE_CHECKING:
@@ -61,15 +65,35 @@ WHOLE_PROGRAMS = (
 NOT_BETWEEN_EDITS = ("ask", "benchmarks", "test_door.py", "test_headlines.py", "test_natural.py")
 
 
+@contextmanager
+def first_worker_alone(config: pytest.Config) -> Iterator[None]:
+    """In a fresh clone the others wait for it: what pytest and Hypothesis make of each file they need only read then.
+
+    To rewrite the assertions and to look for constants is 58 % of collecting (docs/LOG.md, 2026-11-28).
+    """
+    worker = getattr(config, "workerinput", {}).get("workerid", "")
+    collected = Path(config.option.basetemp or ".").parent / "collected"
+    kept = sys.dont_write_bytecode or any(Path(__file__).parent.glob("__pycache__/test_house.*-pytest-*.pyc"))
+    end = time.monotonic() + PATIENCE
+    while worker not in ("", "gw0") and not kept and not collected.exists() and time.monotonic() < end:
+        time.sleep(0.2)
+    try:
+        yield
+    finally:
+        if worker == "gw0":
+            collected.touch()
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """What is collected stays until the end: the garbage collector need not look at it, now or while tests run.
 
     Of 9.8 s of CPU that collecting took in each process, 2.8 were the collector's.
     """
     gc.disable()
     try:
-        return (yield)
+        with first_worker_alone(session.config):
+            return (yield)
     finally:
         gc.freeze()
         gc.enable()
@@ -196,7 +220,12 @@ def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("HOME", str(tmp_path_factory.mktemp("forker")))
         environment.delenv("XDG_CACHE_HOME", raising=False)
-        running = Forker("bot.jobs.tasks:load", "tests.support.warmed_children:warm")
+        running = Forker(
+            "bot.jobs.tasks:load",
+            "tests.support.warmed_children:warm",
+            "benchmarks.support.hasty_bot",
+            "tests.support.workers",
+        )
     with running:
         yield running
 

@@ -1,6 +1,5 @@
 """``firstfault serve`` in a process that tests may kill: children are quick, and what ends by time ends soon."""
 
-import os
 import sys
 from datetime import timedelta
 from typing import Any, cast
@@ -12,7 +11,7 @@ from bot.settings import Settings, load_settings
 from bot.state import posts
 
 LEASE, POSTING = timedelta(seconds=3), timedelta(seconds=5)  # in place of half a minute each
-GRACE = float(os.environ.get("GRACE", "3"))
+GRACE = 3.0  # seconds for what runs, after SIGTERM
 
 
 class HastyBot(Bot):
@@ -25,7 +24,11 @@ class HastyBot(Bot):
         super().stop(grace_seconds)
 
 
-if __name__ == "__main__":
+def main() -> None:
     cast("Any", bot.commandline.serve).Bot = HastyBot
     cast("Any", posts).POSTING = POSTING
     sys.exit(bot.commandline.serve.serve(load_settings(), version="0.1.0"))
+
+
+if __name__ == "__main__":
+    main()

@@ -44,21 +44,31 @@ def dask(tmp_path: Path) -> Iterator[Cluster]:
     started.close()
 
 
-@pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job_of(folder: Path, lines: int) -> Job:
     """A job with a log a node, of which one fails."""
-    logs = tmp_path / "job" / "logs"
+    logs = folder / "job" / "logs"
     logs.mkdir(parents=True)
     for node in range(NODES):
-        lines = [
+        log = [
             f"2026-11-21 03:{n // 60:02d}:{n % 60:02d} INFO iteration {n}/1500 loss {9 / (n + 1):.3f}"
-            for n in range(1500)
+            for n in range(lines)
         ]
         if node == 7:
-            lines += ["Traceback (most recent call last):", '  File "train.py", line 3, in <module>']
-            lines += ["OSError: [Errno 5] Input/output error"]
-        (logs / f"node-{node:02d}.log").write_text("\n".join(lines) + "\n")
-    return job_at(str(tmp_path / "job"))
+            log += ["Traceback (most recent call last):", '  File "train.py", line 3, in <module>']
+            log += ["OSError: [Errno 5] Input/output error"]
+        (logs / f"node-{node:02d}.log").write_text("\n".join(log) + "\n")
+    return job_at(str(folder / "job"))
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    return job_of(tmp_path, 100)
+
+
+@pytest.fixture
+def long_job(tmp_path: Path) -> Job:
+    """It is still read when somebody is killed."""
+    return job_of(tmp_path, 1500)
 
 
 def answer(job: Job, workers: int | Executor, progress: Callable[[str, int, int], None] | None = None) -> str:
@@ -73,7 +83,7 @@ def read_by(address: str, job: Job, progress: Callable[[str, int, int], None] | 
 
 @needs_dask
 @pytest.mark.slow
-def test_a_cluster_answers_as_this_machine_does_also_when_a_worker_is_killed(dask: Cluster, job: Job) -> None:
+def test_a_cluster_answers_as_this_machine_does_also_when_a_worker_is_killed(dask: Cluster, long_job: Job) -> None:
     """Three worker processes, one gone by SIGKILL between the first file and the last: not a byte differs."""
     import distributed  # noqa: PLC0415 an extra
 
@@ -92,18 +102,18 @@ def test_a_cluster_answers_as_this_machine_does_also_when_a_worker_is_killed(das
                 left.append(len(at_work[busiest]))
             left.append(total - done)
 
-        found = read_by(dask.address, job, kill_one)
+        found = read_by(dask.address, long_job, kill_one)
         gone = set(processes) - set(onlooker.scheduler_info()["workers"])
 
     assert left[0] > 0
     assert left[1:] == list(range(NODES - 1, -1, -1))
     assert len(gone) == 1
-    assert found == answer(job, 1)
+    assert found == answer(long_job, 1)
 
 
 @needs_dask
 @pytest.mark.slow
-def test_a_scheduler_that_goes_away_ends_the_reading_with_one_error(dask: Cluster, job: Job) -> None:
+def test_a_scheduler_that_goes_away_ends_the_reading_with_one_error(dask: Cluster, long_job: Job) -> None:
     """Nobody waits for a cluster that is no more."""
     dask.add_worker("one")
 
@@ -112,7 +122,7 @@ def test_a_scheduler_that_goes_away_ends_the_reading_with_one_error(dask: Cluste
             dask.scheduler.kill()
 
     with pytest.raises(ClusterFailed, match="went away while it worked"):
-        read_by(dask.address, job, kill_the_scheduler)
+        read_by(dask.address, long_job, kill_the_scheduler)
 
 
 @needs_dask

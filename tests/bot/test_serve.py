@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import slacksim
+from benchmarks.support.forked_children import started
 from benchmarks.support.patience import PATIENCE
 from slacksim import Slack, Timing
 
@@ -122,17 +123,24 @@ def test_http_by_setting(environment: Environment) -> None:
     ],
     ids=lambda it: next(iter(it), "") if isinstance(it, dict) else "",
 )
-def test_what_is_missing_is_told_with_a_hint(environment: Environment, setting: Environment, message: str) -> None:
+@pytest.mark.usefixtures("forked")  # as a person starts it, it is above
+def test_what_is_missing_is_told_with_a_hint(
+    environment: Environment, setting: Environment, message: str, tmp_path: Path
+) -> None:
     """Exit code 2, one line with what is wrong by name, one with what to do; no trace and no value of a secret.
 
     Before them nothing but the log of what was tried again: no warning of a library that nobody can act on.
     """
-    with serving({**environment, **setting}) as process:
-        assert process.stderr
-        output = process.stderr.read()
+    variables = {**os.environ, **environment, **setting}
+    with (
+        (tmp_path / "log").open("wb") as log,
+        started("bot.commandline.cli", "serve", env=variables, cwd=tmp_path, stderr=log) as process,
+    ):
         assert process.wait(PATIENCE) == 2
-    *log, error, hint = output.splitlines()
+    output = (tmp_path / "log").read_text(encoding="utf-8")
+    output = (tmp_path / "log").read_text(encoding="utf-8")
+    *before, error, hint = output.splitlines()
     assert error.startswith(f"error: {message}")
     assert hint.startswith("hint: ")
-    assert all(json.loads(line)["level"] == "INFO" and "again in" in line for line in log)
+    assert all(json.loads(line)["level"] == "INFO" and "again in" in line for line in before)
     assert "xoxb-" not in output.replace("the xoxb- token", "")

@@ -17,6 +17,7 @@ from bot.slack.manifest import scopes
 from tests.support.places import EXAMPLES
 from tests.support.slack_room import Post, Room, local_room, real_room
 
+pytestmark = pytest.mark.usefixtures("forked")  # children that start as a user's do are in tests/bot/test_demo.py
 JOB = "f42"
 FINISHED = "Run again"
 

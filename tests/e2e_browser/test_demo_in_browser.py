@@ -20,7 +20,7 @@ DESKTOP = {"width": 1280, "height": 900}
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    """One for all tests: each diagnoses jobs of its own."""
+    """As a person starts it, and all its children too."""
     cache = tmp_path_factory.mktemp("cache")
     with running_demo(environment={"XDG_CACHE_HOME": str(cache)}) as running:
         yield running
@@ -42,7 +42,10 @@ def visitor(browser: Browser, demo: Demo) -> Iterator[Visitor]:
 
 @pytest.mark.slow
 def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
-    """Command, answer, question, form with an inline error, approval, and the second job answered from the library."""
+    """Command, answer, question, form with an inline error, approval, and the second job answered from the library.
+
+    Bob may read and ask; his click on Approve changes nothing, and only he sees why.
+    """
     answer = visitor.diagnose(FIRST)
     expect(answer).to_contain_text("Look at tr-03: a process was killed (SIGKILL)")
 
@@ -52,6 +55,14 @@ def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
     expect(visitor.replies.get_by_text("tr-03 wrote 46 lines")).to_be_visible(timeout=ANSWERED_IN)
     expect(visitor.replies.get_by_text(f"{FIRST}: report", exact=True)).to_be_visible()
     expect(visitor.replies.get_by_text(f"{FIRST}: report, phone")).to_be_visible()
+
+    act_as = visitor.page.get_by_label("Act as")
+    act_as.select_option(label="Bob Brandt, Trains the models")
+    answer.get_by_role("button", name=APPROVE).click()
+    visitor.page.get_by_role("button", name="Archive it").click()
+    expect(visitor.page.get_by_text("Only visible to you")).to_be_visible(timeout=ANSWERED_IN)
+    act_as.select_option(label="Alice Adler, On-call SRE")
+    expect(visitor.page.get_by_text("Only visible to you")).to_be_hidden()
 
     answer.get_by_role("button", name=EDIT).click()
     visitor.modal.get_by_label("Root cause").fill("  ")
@@ -69,19 +80,3 @@ def test_a_newcomer_takes_the_tour(visitor: Visitor) -> None:
     expect(second).to_contain_text(FIX)
     visitor.open_thread(second)
     expect(visitor.replies.get_by_text(CAUSE).first).to_be_visible(timeout=ANSWERED_IN)
-
-
-@pytest.mark.slow
-def test_who_is_no_approver_is_told_so(visitor: Visitor) -> None:
-    """Bob may read and ask; his click on Approve changes nothing, and only he sees why."""
-    answer = visitor.diagnose("f02")
-    act_as = visitor.page.get_by_label("Act as")
-
-    act_as.select_option(label="Bob Brandt, Trains the models")
-    answer.get_by_role("button", name=APPROVE).click()
-    visitor.page.get_by_role("button", name="Archive it").click()
-
-    expect(visitor.page.get_by_text("Only visible to you")).to_be_visible(timeout=ANSWERED_IN)
-    act_as.select_option(label="Alice Adler, On-call SRE")
-    expect(answer.get_by_role("button", name=APPROVE)).to_be_visible()
-    expect(visitor.page.get_by_text("Only visible to you")).to_be_hidden()

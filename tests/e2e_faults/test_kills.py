@@ -23,11 +23,11 @@ from benchmarks.support import quick
 from benchmarks.support.forked_bots import NEVER
 from benchmarks.support.patience import PATIENCE
 from benchmarks.support.processes import alive
-from benchmarks.support.stage import FINISHED, ROOMS, WHOLE, Stage, eventually
+from benchmarks.support.stage import FINISHED, ROOMS, WHOLE, Stage, eventually, looked_at
 from bot.slack.envelopes import EnvelopeKind
 from bot.state.audit import AuditEntry
 from bot.state.runs import Run
-from bot.state.state import State, open_state
+from bot.state.state import State
 from slacksim import Message
 from tests.e2e_faults.test_half_an_approval import approved
 from tests.support.places import ROOT
@@ -84,8 +84,8 @@ class Theatre:
 
     def idle(self) -> bool:
         """Whether everything that was stored is dealt with."""
-        with self.state() as state:
-            return not not_dealt_with(state) and not state.drafts.pending(state.clock())
+        state = self.state()
+        return not not_dealt_with(state) and not state.drafts.pending(state.clock())
 
     def died(self) -> bool:
         return not self.pid or not alive(self.pid)
@@ -96,23 +96,16 @@ class Theatre:
                 os.kill(self.pid, signal.SIGKILL)
             eventually(self.died, "the end of the bot")
 
-    @contextlib.contextmanager
-    def state(self) -> Iterator[State]:
-        state = open_state(self.stage.state / "state.db")
-        try:
-            yield state
-        finally:
-            state.close()
+    def state(self) -> State:
+        return looked_at(self.stage.state)
 
     def runs(self, job: str) -> list[Run]:
-        with self.state() as state:
-            rows = state.database.query("SELECT id FROM runs WHERE job = ? ORDER BY seq", job)
-            return [run for row in rows if (run := state.runs.get(row["id"])) is not None]
+        rows = self.state().database.query("SELECT id FROM runs WHERE job = ? ORDER BY seq", job)
+        return [run for row in rows if (run := self.state().runs.get(row["id"])) is not None]
 
     def deeds(self, job: str) -> list[AuditEntry]:
         runs = {run.id for run in self.runs(job)}
-        with self.state() as state:
-            return [entry for entry in state.audit.entries() if entry.target in runs and entry.what != "asked"]
+        return [entry for entry in self.state().audit.entries() if entry.target in runs and entry.what != "asked"]
 
     def whats(self, job: str) -> list[str]:
         return [entry.what for entry in self.deeds(job)]

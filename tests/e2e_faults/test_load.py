@@ -68,7 +68,7 @@ def test_a_crowd_is_answered(shared: Path, tmp_path: Path) -> None:
 
 def test_the_bot_stays_small(stage: Stage) -> None:
     """It never holds the embedding model: not at the start, not for a diagnosis, not to archive what was approved."""
-    with stage.other_bot() as process:
+    with stage.other_bot(fresh=True) as process:
         _diagnose(stage, range(1))
         stage.alice.click(stage.parent("quick-000"), "ff_approve")
         stage.wait_for_words("quick-000", "Fault pattern")
@@ -79,9 +79,9 @@ def test_the_bot_stays_small(stage: Stage) -> None:
 def test_runs_leave_nothing_behind(stage: Stage) -> None:
     """Sixteen runs after the first eight do not make the bot larger by more than a few megabytes, nor leave files open.
 
-    Each takes 2 s of CPU, for its children start as a user's do; ``benchmarks.crowd`` looks at 300 in a row.
+    Its children are forked from another process; ``benchmarks.crowd`` looks at 300 in a row that are started.
     """
-    with stage.other_bot(runs=2) as process:
+    with stage.other_bot(fresh=True, runs=2) as process:
         _diagnose(stage, range(8))
         before, open_before = resident(process.pid), _open_files(process.pid)
         _diagnose(stage, range(8, 24))

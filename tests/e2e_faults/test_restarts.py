@@ -2,9 +2,9 @@
 
 import os
 import signal
-import subprocess
 from collections import Counter
 
+from benchmarks.support.forked_children import ForkedProcess
 from benchmarks.support.stage import FINISHED, WHOLE, Stage, assert_said_once, eventually
 from bot.state.state import open_state
 
@@ -108,7 +108,7 @@ def test_run_ends_in_the_grace_period(stage: Stage) -> None:
     assert_said_once(stage, job)
 
 
-def kill(process: "subprocess.Popen[bytes]") -> None:
+def kill(process: ForkedProcess) -> None:
     process.kill()
     process.wait()
 

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -14,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from benchmarks.support.forked_children import ForkedProcess, started
 from benchmarks.support.patience import PATIENCE
 from bot.jobs.work_context import Limits
 from bot.jobs.worker import Worker
@@ -130,22 +130,15 @@ def working(
 
 
 @contextmanager
-def alone(tmp_path: Path, *behaviour: str) -> Iterator[subprocess.Popen[str]]:
+def alone(tmp_path: Path, *behaviour: str) -> Iterator[ForkedProcess]:
     """A worker in a process of its own, on the state that ``shared_state`` opens."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.workers", str(tmp_path), *behaviour],
-        cwd=ROOT,
-        env=environment(tmp_path),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    words = ("tests.support.workers", str(tmp_path), *behaviour)
+    with (
+        (tmp_path / "alone.log").open("ab") as log,
+        started(*words, env=environment(tmp_path), cwd=ROOT, stderr=log) as process,
+    ):
+        assert process.stdout.readline() == b"ready\n"
         yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def shared_state(tmp_path: Path) -> State:
@@ -185,7 +178,8 @@ class _Slack(Recorder):
         self._state.posts.posted(run.id, "answer", known[0] if known else str(post.ts))
 
 
-def _main(tmp_path: Path, behaviour: str = "") -> None:
+def main() -> None:
+    tmp_path, behaviour = Path(sys.argv[1]), "".join(sys.argv[2:])
     state = shared_state(tmp_path)
     worker = Worker(
         state,
@@ -202,4 +196,4 @@ def _main(tmp_path: Path, behaviour: str = "") -> None:
 
 
 if __name__ == "__main__":
-    _main(Path(sys.argv[1]), *sys.argv[2:])
+    main()

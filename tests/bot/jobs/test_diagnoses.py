@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.forked_children import Forker
 from benchmarks.support.processes import alive
 from bot.jobs.tasks import TASKS
 from bot.jobs.work_context import Limits
@@ -17,6 +18,13 @@ from bot.state.small_values import Status
 from bot.state.state import State, open_state
 from tests.support.states import Hands, ask, now
 from tests.support.workers import Recorder, starts, until, working
+
+
+@pytest.fixture
+def forked_here(forker: Forker) -> Iterator[None]:
+    """For what is not about how a child starts and ends: its packages need not be loaded again."""
+    with forker.used():
+        yield
 
 
 @pytest.mark.slow
@@ -52,6 +60,7 @@ def test_a_real_job_is_diagnosed(state: State, tmp_path: Path, recorder: Recorde
 
 
 @pytest.mark.parametrize(("job", "kind"), [("nope", "JobNotFound"), ("../f07", "BadJobId"), ("/etc", "BadJobId")])
+@pytest.mark.usefixtures("forked_here")
 def test_what_cannot_be_diagnosed_is_told_plainly(
     state: State, tmp_path: Path, recorder: Recorder, job: str, kind: str
 ) -> None:
@@ -66,6 +75,7 @@ def test_what_cannot_be_diagnosed_is_told_plainly(
     assert (now(state, run).attempts, now(state, run).begun) == (0, 1)
 
 
+@pytest.mark.usefixtures("forked_here")
 def test_trouble_with_the_server_is_for_the_log(
     state: State, tmp_path: Path, recorder: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -80,6 +90,7 @@ def test_trouble_with_the_server_is_for_the_log(
     assert "/srv/jobs" in logged
 
 
+@pytest.mark.usefixtures("forked_here")
 def test_why_a_part_is_missing_names_no_place(
     state: State, tmp_path: Path, recorder: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -224,6 +235,7 @@ def test_what_fails_fails_aloud(
     assert not logged or logged not in failure.message + failure.hint
 
 
+@pytest.mark.usefixtures("forked_here")
 def test_progress_is_throttled(state: State, tmp_path: Path, recorder: Recorder) -> None:
     """A hundred thousand reports become a few, and the last one is among them."""
     ask(state, "chatter")
@@ -263,6 +275,7 @@ def test_a_child_has_no_token_and_leaves_nothing(state: State, tmp_path: Path, r
     assert list((tmp_path / "files").iterdir()) == []
 
 
+@pytest.mark.usefixtures("forked_here")
 def test_a_listener_that_fails_on_the_way_costs_nothing(state: State, tmp_path: Path, recorder: Recorder) -> None:
     """Slack may be down while the logs are read."""
     recorder.raises = {"progress", "answered"}
@@ -276,6 +289,7 @@ def test_a_listener_that_fails_on_the_way_costs_nothing(state: State, tmp_path: 
     assert recorder.of("answered")
 
 
+@pytest.mark.usefixtures("forked_here")
 def test_fifty_ask_while_diagnoses_run(state: State, tmp_path: Path, recorder: Recorder) -> None:
     """Whoever asks is in the queue, also when every slot is busy: what runs would go on for ten minutes."""
     for job in ("hang", "silent"):
