@@ -26,9 +26,8 @@ BINS = 4_096  # at most: a long run is compared in coarser bins
 # machines that were busy, and 46 pairs of tenants on the same servers .05 at most (docs/LOG.md)
 SAME_CLOCK = 0.2
 # The same of all that is sent within so long, for rails on a machine that has more ranks than processors keep time by
-# tens of milliseconds only: .57 to .67 in fifteen pairs of rails, tenants .12 at most. It has to be so much of what it
-# is at any other time, too: tenants of one step length may begin together by chance (docs/LOG.md)
-PACE_US, SAME_PACE, MORE_THAN_LATER = 50_000, 0.35, 1.2
+# tens of milliseconds only: .47 to .8 in 31 of 35 pairs of rails, tenants .27 at most at any shift (docs/LOG.md)
+PACE_US, SAME_PACE = 50_000, 0.35
 # Of the bursts of the cluster that has fewer, beyond chance: that many begin with one of the other. Of two rails of a
 # job one may be slow, and busy for ten times as long; both still begin at once: .39 to 1.0, tenants -.01 (docs/LOG.md)
 SAME_TURNS, TURN_US = 0.3, 5_000
@@ -175,7 +174,9 @@ def _near(moments: Ints, others: Ints) -> float:
 
 
 def _same_pace(one: Floats, other: Floats, bins: int) -> bool:
-    """Whether two clusters are busy at the same times, and not as much at any other: both hurry and wait together.
+    """Whether two clusters are busy at the same times, more than if one were shifted: both hurry and wait together.
+
+    Tenants with steps of one length are as much so at another shift, but by chance.
 
     Args:
         bins: that are taken together.
@@ -186,7 +187,8 @@ def _same_pace(one: Floats, other: Floats, bins: int) -> bool:
     smooth -= smooth.mean(axis=1, keepdims=True)
     first, second = np.fft.rfft(smooth)
     alike = np.fft.irfft(first * second.conj(), smooth.shape[1]) / np.prod(np.linalg.norm(smooth, axis=1))
-    return bool(alike[0] > max(SAME_PACE, MORE_THAN_LATER * alike[2 * bins : 1 - 2 * bins].max()))
+    near = float(np.roll(alike, bins)[: 2 * bins + 1].max())  # one rail may begin somewhat later than another
+    return near > max(SAME_PACE, float(alike[2 * bins : 1 - 2 * bins].max()))
 
 
 def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list[int]) -> tuple[dict[int, Floats], int]:
