@@ -19,15 +19,14 @@ from core.flows.hidden_work import find_hidden_work, stretch_above
 from core.flows.jobs import JobFlows
 from core.flows.own_work import calls_are_seen, own_work
 from core.flows.receipts import fed_by, long_receipts, long_sendings, queued_before
-from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, moved, rises, without
+from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, rises, without
+from core.flows.slow_switches import LINK_US, NOISE, SURE_US, slow_switch, switch_stretch
 from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
 from core.flows.stretches import SHORTEST
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 from core.flows.transfers import MESSAGE_US
 
-LINK_US = 250  # microseconds of a queue: healthy links moved by 9 at most, slow ones by 815 at least (docs/LOG.md);
-LINK_TIMES = 5.0  # and times that of a healthy link
 ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a late link behind its other transfers
 # Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
 # lateness was .011 to .05 of the step's, and 4 to 6 times its level before (docs/LOG.md)
@@ -50,7 +49,8 @@ OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for al
 STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
 HIDDEN = 0.02  # of a step, the rise of a link that is slow by its own signs (docs/LOG.md)
-NOISE = 3.0  # robust deviations of a healthy step's value, that a rise comes to
+# The same where it is ``HALF_APART`` times the next: .011 and .015 of two slow links, the next a tenth (docs/LOG.md)
+HIDDEN_ALONE = 0.01
 
 
 class Localizer:
@@ -129,7 +129,7 @@ class Localizer:
         """
         if self.starts_only:
             return None if self._groups.of("pp") else self._enters_late(inside, outside, more, own_share * more)
-        found = self._switch(inside, outside)
+        found = slow_switch(self._connections, self._links, inside, outside)
         if found is not None:
             return found
         late = self._late(inside, outside, more)
@@ -149,6 +149,18 @@ class Localizer:
         says = "worked longer without a word"
         return self._nic("slow_compute", says, self._silences, (step, ~step), least, STALL_APART)
 
+    def slow_switch(self) -> tuple[tuple[int, int], Attribution] | None:
+        """Steps, first and last, in which a switch held what passed it, by that alone; None where none did."""
+        if self.starts_only:
+            return None
+        steps = switch_stretch(self._links)
+        if steps is None:
+            return None
+        inside = np.zeros(len(self._timeline), bool)
+        inside[steps[0] : steps[1] + 1] = True
+        found = slow_switch(self._connections, self._links, inside, ~inside, SURE_US)
+        return (steps, found) if found else None
+
     def slow_link(self) -> tuple[tuple[int, int], Attribution] | None:
         """Steps, first and last, in which a link was slow by its own signs alone; None where none stands out.
 
@@ -162,8 +174,10 @@ class Localizer:
                 continue
             inside = np.zeros(len(self._timeline), bool)
             inside[steps[0] : steps[1] + 1] = True
-            late = self._nic("slow_nic", "acknowledged later", self._answers, (inside, ~inside), least)
-            if late is not None and late.subject.nic and not self._without_queue(late, inside):
+            when, alone = (inside, ~inside), HIDDEN_ALONE * self._timeline.period
+            late = self._nic("slow_nic", "acknowledged later", self._answers, when, alone)
+            clear = late is not None and late.rise >= min(least, HALF_APART * late.other)
+            if late is not None and clear and late.subject.nic and not self._without_queue(late, inside):
                 return steps, late
             went = self._slow_sender(inside, ~inside, least, STANDS_OUT)
             if went is not None:
@@ -277,6 +291,8 @@ class Localizer:
             worker = self._nic("slow_compute", says, self._work, when, least)
             if worker is not None and worker.kind == "slow_group":
                 worker = self._of_group(worker, when) or worker
+            elif worker is None and inside.sum() > 1:
+                worker = self._of_neighbours(when, least)
             if worker is None or inside.sum() == 1:  # among many short silences a stall is one long one
                 apart = STANDS_OUT if inside.sum() == 1 else LONGEST_APART
                 stall = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
@@ -304,6 +320,27 @@ class Localizer:
         highest = group.series.things[group.series.guilty[0]]
         return alone if alone.subject.nic == highest else None
 
+    def _of_neighbours(self, when: tuple[Bools, Bools], least: float) -> Attribution | None:
+        """Of two servers next to each other in pipelines, on several rails, the one whose single work took longer.
+
+        In coarse records the stage that waits for a slow one seems to work as much longer, in all of its work together.
+        """
+        rise = rises(self._work, *when)[0] if self._work is not None else np.zeros(0)
+        highest = float(rise.max(initial=0.0))
+        if self._work is None or highest < least:
+            return None
+        peers = {self._work.things[place][0] for place in np.flatnonzero(rise >= PEERS * highest)}
+        servers = {self._homes[nic] for nic in peers}
+        named = [{self._connections.addresses.index(nic) for nic in of.nics} for of in self._named if of.kind == "pp"]
+        beside = [len({self._homes[nic] for nic in peers & nics}) for nics in named]
+        if len(servers) != 2 or sum(number == 2 for number in beside) * 2 != len(peers):
+            return None
+        others = {nic for (nic,) in self._silences.things if nic not in peers}
+        says = "worked longer without a word"
+        alone = self._nic("slow_compute", says, without(self._silences, others), when, 0.0, LONGEST_APART)
+        server = alone.subject.server if alone else None
+        return alone and replace(alone, subject=Subject(server=server))
+
     def _stage(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
         """The stage of a pipeline that works longer, by data alone."""
         when, says = (inside, outside), "took longer for its own work"
@@ -321,38 +358,6 @@ class Localizer:
         """What each thing of a sign is called: a NIC by its address, several of one server by its name."""
         addresses = self._connections.addresses
         return tuple(addresses[of[0]] if len(of) == 1 else self._homes[of[0]] for of in sign.things)
-
-    def _switch(self, inside: Bools, outside: Bools) -> Attribution | None:
-        """The switch of which most links hold what passes them.
-
-        A queue moves the middles of records either way: what came at once before it comes evenly behind it.
-        """
-        apart = moved(self._links, outside)
-        rise, before, noise = rises(apart, inside, outside)
-        slow = {link for link, value in zip(self._links.things, rise.tolist(), strict=True) if value > LINK_US}
-        healthy = max(
-            [0.0, *(value for link, value in zip(self._links.things, rise.tolist(), strict=True) if link not in slow)]
-        )
-        if not slow or rise.max() < LINK_TIMES * healthy:
-            return None
-        share = {}
-        for switch in sorted({end for link in slow for end in link}):
-            own = [link for link in self._links.things if switch in link]
-            share[switch] = sum(link in slow for link in own) / len(own), -len(own)
-        worst = self._connections.switches[max(sorted(share), key=lambda switch: share[switch])]
-        highest = int(np.argmax(rise))
-        later = rises(self._links, inside, outside)[0][highest] > 0
-        how = "later" if later else "otherwise spread in time"
-        says = f"on the links of {worst} the same bytes were seen {how} at the far end"
-        if rise[highest] < NOISE * noise[highest]:
-            return None
-        if not always(apart.values[:, highest], inside, outside, before[highest] + rise[highest] / 2):
-            return None
-        names = tuple(" to ".join(self._connections.switches[end] for end in link) for link in self._links.things)
-        series = FlowSeries(names, self._links.values, tuple(map(self._links.things.index, sorted(slow))))
-        return Attribution(
-            "slow_switch", Subject(switch=worst), float(rise[highest]), float(before[highest]), healthy, says, series
-        )
 
     def _nic(
         self, kind: str, says: str, sign: FlowSign, when: tuple[Bools, Bools], least: float, apart: float = STANDS_OUT

@@ -26,6 +26,7 @@ OF_STEP = 0.5  # of what a slow step took more, that a NIC was late by
 # Of a step that is slow only with a name: so much of it, and of that the next one has this part at most. Stalls of a
 # quarter of a step had .61 and more, and .38 at most; a noisy step of d06 .58 and .5 (docs/LOG.md)
 CLEARLY, NEXT = 0.6, 0.4
+HIDDEN = {"slow_switch": "A switch was slow", "slow_nic": "A link was slow"}
 ALONE = 0.1  # the same for a slight stretch: an accelerator that made steps longer by .07 had .05 (docs/LOG.md)
 
 
@@ -105,16 +106,15 @@ def _slight(localizer: Localizer, timeline: Timeline, durations: Floats) -> list
 
 
 def _hidden(localizer: Localizer, timeline: Timeline, durations: Floats) -> list[FlowFinding]:
-    """A slow link or accelerator that the lengths of steps do not show, for they are noisy, or changed by others."""
-    link = localizer.slow_link()
-    found = link or localizer.slow_worker()
+    """What was slow though the lengths of steps do not show it, for they are noisy, or changed by others."""
+    found = localizer.slow_switch() or localizer.slow_link() or localizer.slow_worker()
     if found is None:
         return []
     (first, last), blame = found
     inside = np.zeros(len(durations), bool)
     inside[first : last + 1] = True
     slow, usual = float(np.median(durations[inside])), float(np.median(durations[~inside]))
-    what = f"{'A link was slow' if link else 'An accelerator was slow'} in steps {first} to {last}"
+    what = f"{HIDDEN.get(blame.kind, 'An accelerator was slow')} in steps {first} to {last}"
     says = f"{what}, which took {_ms(slow)}, and all others {_ms(usual)}"
     return [
         FlowFinding(

@@ -176,7 +176,8 @@ def _beside_gradients(
     """What was taken for stages and is experts: it is between two that reduce gradients with each other.
 
     A stage and the next one are in no group with each other, but they may share a tied embedding, which is less than
-    the gradients of either. The pairs of a job are alike, so the middle of them tells.
+    the gradients of either. Where each NIC reduces gradients with one and has a stage beside it without, nothing else
+    is left; else how much both ways are at once tells, of the middle of the pairs, which are alike in a job.
     """
     reduced: dict[tuple[int, int], int] = {}
     most: dict[int, int] = {}
@@ -194,6 +195,9 @@ def _beside_gradients(
     ]
     if not found:
         return []
+    stages = any(kind == "pp" and connections.ends(connection) not in reduced for connection, kind in kinds.items())
+    if stages and all(nic in most for connection in kinds for nic in connections.ends(connection)):
+        return found
     usual = float(np.median([together(*lanes[connection]) for connection in found]))
     return found if usual >= EXPERTS else []
 

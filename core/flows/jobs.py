@@ -25,6 +25,9 @@ BINS = 4_096  # at most: a long run is compared in coarser bins
 # Correlation of the activity of two clusters of one job. Differs: flows.md has .5; rails of one job had .27 and more on
 # machines that were busy, and 46 pairs of tenants on the same servers .05 at most (docs/LOG.md)
 SAME_CLOCK = 0.2
+# The same of all that is sent within so long, for rails on a machine that has more ranks than processors keep time by
+# tens of milliseconds only: .47 to .8 in 31 of 35 pairs of rails, tenants .27 at most at any shift (docs/LOG.md)
+PACE_US, SAME_PACE = 50_000, 0.35
 # Of the bursts of the cluster that has fewer, beyond chance: that many begin with one of the other. Of two rails of a
 # job one may be slow, and busy for ten times as long; both still begin at once: .39 to 1.0, tenants -.01 (docs/LOG.md)
 SAME_TURNS, TURN_US = 0.3, 5_000
@@ -130,7 +133,7 @@ def _join(connections: Connections, topology: Topology, heavy: Bools, cluster: I
     neighbours += sorted(
         {(x, y) for shared in servers.values() for x in shared for y in shared if x < y} - set(neighbours)
     )
-    activity = _activity(connections, heavy, cluster, sorted({name for pair in neighbours for name in pair}))
+    activity, width = _activity(connections, heavy, cluster, sorted({name for pair in neighbours for name in pair}))
     blind = False
     for x, y in neighbours:
         if job[x] == job[y]:
@@ -139,7 +142,7 @@ def _join(connections: Connections, topology: Topology, heavy: Bools, cluster: I
         alike = busy and np.corrcoef(activity[x], activity[y])[0, 1] > SAME_CLOCK
         if busy and not alike:
             begun = (_begun(connections, heavy, cluster, name) for name in (x, y))
-            if _in_turn(*begun) <= SAME_TURNS:
+            if _in_turn(*begun) <= SAME_TURNS and not _same_pace(activity[x], activity[y], PACE_US // width):
                 continue
         blind |= not busy
         old, new = max(job[x], job[y]), min(job[x], job[y])
@@ -170,10 +173,28 @@ def _near(moments: Ints, others: Ints) -> float:
     return float((np.minimum(np.abs(moments - before), np.abs(after - moments)) < TURN_US).mean())
 
 
-def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list[int]) -> dict[int, Floats]:
-    """Bytes a bin of some clusters, over the whole capture; a bin is as wide as a usual record is long, or more."""
+def _same_pace(one: Floats, other: Floats, bins: int) -> bool:
+    """Whether two clusters are busy at the same times, more than if one were shifted: both hurry and wait together.
+
+    Tenants with steps of one length are as much so at another shift, but by chance.
+
+    Args:
+        bins: that are taken together.
+    """
+    if bins < 2 or len(one) < 4 * bins:  # of coarser bins the noise of their servers is alike
+        return False
+    smooth = np.stack([np.convolve(of, np.ones(bins), "same") for of in (one, other)])
+    smooth -= smooth.mean(axis=1, keepdims=True)
+    first, second = np.fft.rfft(smooth)
+    alike = np.fft.irfft(first * second.conj(), smooth.shape[1]) / np.prod(np.linalg.norm(smooth, axis=1))
+    near = float(np.roll(alike, bins)[: 2 * bins + 1].max())  # one rail may begin somewhat later than another
+    return near > max(SAME_PACE, float(alike[2 * bins : 1 - 2 * bins].max()))
+
+
+def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list[int]) -> tuple[dict[int, Floats], int]:
+    """Bytes a bin of some clusters over the whole capture, and how wide one is: as a usual record is long, or more."""
     if not names:
-        return {}
+        return {}, BIN_US
     of_rows = connections.of_rows()
     rows = np.flatnonzero(heavy[of_rows] & connections.counted & connections.data)
     start, end = connections.start[rows], connections.end[rows]
@@ -183,4 +204,4 @@ def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list
     place = ((start + end) // 2 - start.min()) // width
     bins = span // width + 1
     total = np.bincount(turn[of_rows[rows]] * bins + place, connections.bytes[rows], (len(names) + 1) * bins)
-    return dict(zip(names, total.reshape(-1, bins).astype(float), strict=False))
+    return dict(zip(names, total.reshape(-1, bins).astype(float), strict=False)), width

@@ -7,12 +7,12 @@ its NIC then last longer, and no others: those that wait for them wait between t
 import numpy as np
 
 from core.flows.connections import Bools, Connections
-from core.flows.jobs import Floats, JobFlows
-from core.flows.signs import FlowSign, by_step, leaf_of, step_of
+from core.flows.jobs import JobFlows
+from core.flows.signs import FlowSign, by_nic, leaf_of, step_of
 from core.flows.table import Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
-from core.flows.transfers import MESSAGE_US, SILENCE_US, trains, transfers_of
+from core.flows.transfers import MESSAGE_US, SILENCE_US, laid_out, merge, trains
 
 # Packets of a record, of which some are acknowledged at once: of a lone one or two that may wait for data to go with
 AT_ONCE = 3
@@ -30,15 +30,22 @@ def long_sendings(connections: Connections, job: JobFlows, timeline: Timeline) -
 
 
 def _lengths(connections: Connections, job: JobFlows, timeline: Timeline, *, sender: bool) -> FlowSign:
-    found: dict[int, list[tuple[Ints, Floats]]] = {}
-    for member, back, receiver in _lanes(connections, job):
-        # a limit at the sender lets pieces of 64 kB go one by one: 2 ms apart at 260 Mbit/s
-        silence = SILENCE_US if sender else MESSAGE_US
-        transfers = transfers_of(connections, [member], back=back, silence=silence)
-        other = int(connections.b[member] if back else connections.a[member])
+    members = np.array(job.heavy, np.int64)
+    rows, turn, apart = laid_out(connections, members)
+    records = np.stack([connections.start[rows] + apart, connections.end[rows] + apart, connections.bytes[rows]], 1)
+    used = connections.data[rows] & connections.counted[rows]
+    most = connections.sent[members] >= connections.sent[members].max(axis=1, keepdims=True) / 2
+    # a limit at the sender lets pieces of 64 kB go one by one: 2 ms apart at 260 Mbit/s
+    silence = SILENCE_US if sender else MESSAGE_US
+    parts = []
+    for way, (near, far) in enumerate(((connections.a, connections.b), (connections.b, connections.a))):
+        nics = (near if sender else far)[members]
+        mine = np.flatnonzero(used & (connections.back[rows] == way) & most[turn, way])
+        transfers = merge(records[mine], silence)
+        first = mine[np.searchsorted(records[mine, 0], transfers[:, 0])]
         length = (transfers[:, 1] - transfers[:, 0]).astype(float)
-        found.setdefault(other if sender else receiver, []).append((transfers[:, 1], length))
-    return by_step(found, timeline)
+        parts.append((nics[most[:, way]], nics[turn[first]], transfers[:, 1] - apart[first], length))
+    return by_nic(parts, timeline)
 
 
 def fed_by(connections: Connections, job: JobFlows, nic: int) -> set[int]:

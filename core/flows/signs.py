@@ -6,12 +6,11 @@ receivers are seen to call; else by data alone, core/flows/stage_work.py and cor
 Differs: transfer rates name nobody, for a ring keeps all its edges in step and a rate limiter sends at line rate.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.flows.connections import Bools, Connections
 from core.flows.groups import Groups
@@ -20,8 +19,9 @@ from core.flows.phases import Lanes, ending_lanes, with_data
 from core.flows.table import UNKNOWN, Ints
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
-from core.flows.transfers import SOON_US, trains
+from core.flows.transfers import SOON_US, laid_out, trains
 
+CELLS = 1 << 22  # of connections, exporters and steps that are looked at together: 64 MB
 WAITS = 0.9  # of its own lateness, that a receiver has: then the sender waited for it
 
 
@@ -69,27 +69,35 @@ def moved(sign: FlowSign, outside: Bools) -> FlowSign:
 
 def late_answers(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> FlowSign:
     """By receiver: how long acknowledgements go on after the data has passed the last switch before it."""
-    found: dict[int, list[tuple[Ints, Floats]]] = {}
-    for member in job.heavy:
-        rows = connections.rows(member)
-        start, end, back = connections.start[rows], connections.end[rows], connections.back[rows]
-        data, switch = connections.data[rows], connections.switch[rows]
-        bare = ~data & ~connections.messages(rows)
-        for direction, receiver in ((False, int(connections.b[member])), (True, int(connections.a[member]))):
-            sent = data & (back == direction)
-            if connections.sent[member, int(direction)] < connections.sent[member].max() / 2:
-                continue
-            near = sent & (switch == leaf_of(connections, topology, receiver))
-            sent = near if near.any() else sent & connections.counted[rows]
-            answers = (back != direction) & connections.counted[rows]
-            found.setdefault(receiver, []).append(_tails(start, end, sent, answers, bare & answers))
-    return by_step(found, timeline)
+    members = np.array(job.heavy, np.int64)
+    rows, turn, apart = laid_out(connections, members)
+    start, end = connections.start[rows] + apart, connections.end[rows] + apart
+    data, switch, back, counted = (
+        column[rows] for column in (connections.data, connections.switch, connections.back, connections.counted)
+    )
+    bare = ~data & ~connections.messages(rows)
+    most = connections.sent[members] >= connections.sent[members].max(axis=1, keepdims=True) / 2
+    parts = []
+    for way, ends in enumerate((connections.b, connections.a)):
+        receiver = ends[members]
+        leaves = {nic: leaf_of(connections, topology, nic) for nic in np.unique(receiver).tolist()}
+        leaf = np.array([leaves[nic] for nic in receiver.tolist()])
+        of_lane = most[turn, way]
+        sent = data & (back == way) & of_lane
+        near = sent & (switch == leaf[turn])
+        seen = np.bincount(turn[near], minlength=len(members)) > 0
+        sent = np.where(seen[turn], near, sent & counted)
+        answers = (back != way) & counted & of_lane
+        last, late = _tails(start, end, sent, answers, bare & answers)
+        parts.append((receiver[most[:, way]], receiver[turn[sent]], last - apart[sent], late))
+    return by_nic(parts, timeline)
 
 
 def _tails(start: Ints, end: Ints, sent: Bools, answers: Bools, bare: Bools) -> tuple[Ints, Floats]:
     """Of each data record when it ended, and how much longer its acknowledgements took; at most until the next data.
 
     Args:
+        start, end: of connections one behind the other (core/flows/transfers.py).
         bare: answers that hold nothing but an acknowledgement.
     """
     first, last = start[sent], end[sent]
@@ -116,29 +124,16 @@ def link_delays(connections: Connections, topology: Topology, job: JobFlows, tim
     """
     sums: dict[tuple[int, int], tuple[Floats, Floats]] = {}
     steps = len(timeline)
-    for member in job.heavy:
-        rows = connections.rows(member)
-        used = connections.data[rows] & (connections.switch[rows] != UNKNOWN)
-        # by their middle: what begins at the end of a step would be in one step here and in the next one there
-        step = step_of(timeline, (connections.start[rows] + connections.end[rows]) // 2)
-        for direction in (False, True):
-            mine = used & (connections.back[rows] == direction) & (step >= 0)
-            exporters = np.unique(connections.switch[rows][mine])
-            if len(exporters) < 2 or connections.sent[member, int(direction)] < connections.sent[member].max() / 2:
-                continue
-            means: dict[int, tuple[Floats, Floats]] = {}
-            for exporter in exporters.tolist():
-                here = mine & (connections.switch[rows] == exporter)
-                sizes = connections.bytes[rows][here].astype(float)
-                middle = (connections.start[rows][here] + connections.end[rows][here]) / 2 - timeline.start[0]
-                weight: Floats = np.bincount(step[here], sizes, steps).astype(float)
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    means[exporter] = np.bincount(step[here], sizes * middle, steps) / weight, weight
-            path = _path(connections, rows, mine, means)
+    if not topology.trunks or not connections.switches:
+        return FlowSign((), np.zeros((steps, 0)))
+    many = max(1, CELLS // max(1, 2 * steps * len(connections.switches)))
+    for first in range(0, len(job.heavy), many):
+        members = np.array(job.heavy[first : first + many], np.int64)
+        for path, means, weights in _along_paths(connections, members, timeline):
             for near, far in pairwise(path):
                 if not _linked(connections, topology, near, far):
                     continue
-                delay, weight = means[far][0] - means[near][0], means[near][1]
+                delay, weight = means[far] - means[near], weights[near]
                 good = np.isfinite(delay)
                 total, heavy = sums.setdefault((near, far), (np.zeros(steps), np.zeros(steps)))
                 total[good] += (delay * weight)[good]
@@ -149,15 +144,41 @@ def link_delays(connections: Connections, topology: Topology, job: JobFlows, tim
     return FlowSign(links, np.stack(columns, 1) if columns else np.zeros((steps, 0)))
 
 
-def _path(
-    connections: Connections, rows: slice, mine: NDArray[np.bool_], means: Mapping[int, tuple[Floats, Floats]]
-) -> list[int]:
-    """The exporters of a lane, from the sender's own on."""
-    own = connections.switch[rows][mine & connections.counted[rows]]
-    first = int(own[0]) if len(own) else UNKNOWN
-    reference = means.get(first, next(iter(means.values())))[0]
-    later = {exporter: float(np.nanmedian(mean - reference)) for exporter, (mean, _) in means.items()}
-    return sorted(means, key=lambda exporter: (exporter != first, later[exporter], exporter))
+def _along_paths(
+    connections: Connections, members: Ints, timeline: Timeline
+) -> Iterator[tuple[list[int], Floats, Floats]]:
+    """Of each lane that several exporters saw its path, from the sender's own on.
+
+    Also by exporter and step the mean time of its bytes, and their number.
+    """
+    rows, turn = connections.all_rows(members)
+    sent = connections.sent[members]
+    most = (sent >= sent.max(axis=1, keepdims=True) / 2).ravel()
+    # by their middle: what begins at the end of a step would be in one step here and in the next one there
+    step = step_of(timeline, (connections.start[rows] + connections.end[rows]) // 2)
+    way = 2 * turn + connections.back[rows]
+    used = connections.data[rows] & (connections.switch[rows] != UNKNOWN) & (step >= 0) & most[way]
+    rows, way, step = rows[used], way[used], step[used]
+    switch, size = connections.switch[rows], connections.bytes[rows].astype(float)
+    shape = len(most), len(connections.switches), len(timeline)
+    cell = np.ravel_multi_index((way, switch, step), shape)
+    middle = (connections.start[rows] + connections.end[rows]) / 2 - timeline.start[0]
+    weights = np.bincount(cell, size, int(np.prod(shape))).reshape(shape)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.bincount(cell, size * middle, int(np.prod(shape))).reshape(shape) / weights
+    own = np.full(len(most), UNKNOWN)
+    counted = connections.counted[rows]
+    own[way[counted]] = switch[counted]
+    seen = weights.max(axis=2, initial=0.0) > 0
+    lanes = np.arange(len(own))
+    first = np.where(seen[lanes, own] & (own != UNKNOWN), own, seen.argmax(axis=1))
+    apart = means - means[lanes, first][:, None]
+    apart[~seen] = 0.0  # is not asked
+    later = np.nanmedian(apart, axis=2).tolist()
+    for lane in np.flatnonzero(seen.sum(axis=1) > 1).tolist():
+        exporters = np.flatnonzero(seen[lane]).tolist()
+        order = [(exporter != first[lane], later[lane][exporter], exporter) for exporter in exporters]
+        yield [exporter for _, _, exporter in sorted(order)], means[lane], weights[lane]
 
 
 def _linked(connections: Connections, topology: Topology, near: int, far: int) -> bool:
@@ -242,15 +263,19 @@ def step_of(timeline: Timeline, moments: Ints) -> Ints:
     return np.where(outside, -1, step)
 
 
-def by_step(found: Mapping[int, Sequence[tuple[Ints, Floats]]], timeline: Timeline) -> FlowSign:
-    """By NIC the sum of its values in each step, by the moment of each."""
-    columns = {}
-    for nic, parts in found.items():
-        moments = np.concatenate([moment for moment, _ in parts])
-        values = np.concatenate([value for _, value in parts])
-        step = step_of(timeline, moments)
-        columns[nic] = np.bincount(step[step >= 0], values[step >= 0], len(timeline)).astype(float)
-    return sign_of(columns, len(timeline))
+def by_nic(parts: Iterable[tuple[Ints, Ints, Ints, Floats]], timeline: Timeline) -> FlowSign:
+    """By NIC the sum of its values in each step.
+
+    Args:
+        parts: NICs that have a column at any rate; of each value its NIC, its moment, and itself.
+    """
+    every, nics, moments, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    things = np.unique(every)
+    step = step_of(timeline, moments)
+    inside = step >= 0
+    place = np.searchsorted(things, nics[inside]) * len(timeline) + step[inside]
+    total = np.bincount(place, values[inside], len(things) * len(timeline)).reshape(len(things), -1)
+    return FlowSign(tuple((nic,) for nic in things.tolist()), total.T.astype(float))
 
 
 def sign_of(columns: Mapping[int, Floats], steps: int) -> FlowSign:

@@ -14,6 +14,7 @@ ALONE = 0.2
 
 Transfers = NDArray[np.int64]  # rows of start, end (microseconds), bytes; in time order
 
+LONG_US = 1_000_000  # microseconds: longer than all silences and times to wait that are told apart here
 MESSAGE_US = 2_000  # microseconds between two transfers of one lane: that is what ends a record at the message grain
 SILENCE_US = 6_000  # microseconds between two transfers (docs/how-to/flows.md: bursts of 6 ms)
 
@@ -40,6 +41,18 @@ def of_lanes(
         return np.zeros((0, 3), np.int64)
     start, end, sizes = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     return _joined(start, end, sizes, silence)
+
+
+def laid_out(connections: Connections, members: Ints) -> tuple[Ints, Ints, Ints]:
+    """The records of some connections one behind the other.
+
+    Of each also its place in ``members``, and microseconds to add to its times, with which all records of a connection
+    come long after those of the one before: so all are looked at together, and none is a neighbour of another's.
+    """
+    rows, turn = connections.all_rows(members)
+    first = int(connections.start[rows].min()) if len(rows) else 0
+    span = int(connections.end[rows].max()) - first + LONG_US if len(rows) else 0
+    return rows, turn, turn * span - first
 
 
 def merge(records: Transfers, silence: int) -> Transfers:

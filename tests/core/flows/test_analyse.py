@@ -103,6 +103,17 @@ def test_who_is_slow_is_named(layout: Layout, kind: str, subject: dict[str, str]
     assert {name: getattr(finding.subject, name) for name in subject} == subject
 
 
+@pytest.mark.parametrize(("queue", "named"), [(0.00012, ["leaf-1"]), (0.00005, [])])
+def test_switch_is_named_by_its_queue_alone(queue: float, named: list[str]) -> None:
+    """Steps do not tell a queue of a tenth of a millisecond, but no other link has one; half of that is noise."""
+    frame, topology, _ = simulate(Layout(dp=8, pp=1, jitter=0.08, faults=(Fault("leaf", 15, 39, queue, 0, 1),)))
+
+    found = [finding for job in answer(frame, topology).jobs for finding in job.findings]
+
+    assert [finding.subject and finding.subject.switch for finding in found] == named
+    assert [finding.steps for finding in found] == [(15, 39)] * len(named)
+
+
 def test_switch_is_named_where_its_queue_moves_records_either_way() -> None:
     """What came at once before it comes evenly behind it: the middle of a record may seem to be earlier there."""
     layout = Layout(dp=8, pp=2, faults=(Fault("leaf", 15, 39, 0.02, 0, 1),))

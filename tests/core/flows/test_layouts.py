@@ -78,9 +78,9 @@ def two_by_two(
     return rows
 
 
-@pytest.mark.parametrize("apart", [0.0, 0.0015])
+@pytest.mark.parametrize("apart", [0.0, 0.0015, 0.003])
 def test_experts_beside_groups_of_two_are_no_pipeline(apart: float) -> None:
-    """They send often and alike, as stages do, but at once, and on the pairs that exchange gradients."""
+    """They send often and alike, as stages do, but on the pairs that exchange gradients, and stages are elsewhere."""
     found = groups(job(two_by_two(experts=True, apart=apart)))
 
     assert found == {"dp": {(0, 1), (2, 3)}, "pp": {(0, 2), (1, 3)}, "ep": {(0, 1), (2, 3)}}
