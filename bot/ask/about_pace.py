@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from bot.ask.level_change import first_change
 from bot.ask.named_values import values_in
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
@@ -69,7 +70,8 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     since = diagnosis.headline if since_when and _SINCE.search(diagnosis.headline) else ""
     lead = [cited(wording.sentence(since), *([subject.leading.id] if subject.leading else []))] if since else []
     of_change = since_when or asks(question, "how_slow") or asks(question, "both_sides")
-    sentences = [*_at_step(subject, question), *lead, *trend, *(onset if of_change else []), *sentences]
+    changed = first_change(subject, question) if of_change and not (lead or onset or signs) else []
+    sentences = [*_at_step(subject, question), *lead, *changed, *trend, *(onset if of_change else []), *sentences]
     sentences += [told_series(series, question) for series in iterations.series if "time" in series.name][:1]
     sentences += [line for line in onset if line not in sentences]
     pace, steps = iterations.course.pace(), iterations.course.steps
