@@ -6,6 +6,7 @@ import numpy as np
 
 from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
+from bot.ask.about_pace import onset
 from bot.ask.facts_progress import facts_of_progress
 from bot.ask.level_change import first_change
 from bot.ask.question import Question
@@ -337,7 +338,7 @@ def _last_progress(subject: Subject) -> str:
 def _without_events(subject: Subject, question: Question) -> list[str]:
     """Nothing points to a failure: what numbers changed, else what the course says."""
     progress = _last_progress(subject)
-    if changed := first_change(subject, question):
+    if changed := onset(subject) or first_change(subject, question):
         return [*changed, *([progress] if progress else [])]
     return [
         cited(f"No event marks a beginning: {lower(subject.diagnosis.headline)}."),

@@ -182,9 +182,9 @@ def by_whom(subject: Subject, question: Question) -> Lines:
 
 
 def _by_signal(subject: Subject) -> Lines:
-    """What leads the evidence, where that tells of a signal to stop: "SIGTERM from node agent"; else empty."""
+    """What leads the evidence, where that tells of a signal and its sender: "SIGTERM from node agent"; else empty."""
     lead = subject.leading
-    if lead is None or not _KILLED.search(_text(lead).encode()):
+    if lead is None or not _KILLED.search(_text(lead).encode()) or not _BY_SOMEBODY.search(_text(lead)):
         return []
     says = "It was told to stop, as this line says; it names no person"
     return [cited(f"{says}: {subject.sentence_of(lead)}", lead.id), *raw(lead.lines, 2)]

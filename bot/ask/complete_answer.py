@@ -39,6 +39,7 @@ _SAYS_FIRST = ("suspect", "blame", "others", "restart", "drain", "next", "verdic
 _SAID_BY = {
     "hung": ("stuck", "hang", "hung", "blocked", "stalled", "frozen", "wait", "waiting", "waited", "sit", "stand")
 }
+_ADVICE = ("restart", "next")  # what a question that is hardly understood is taken for most often
 _TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
 
@@ -85,7 +86,11 @@ def completed(
         # a sentence of the diagnosis and a value by its name stand before lines that only hold words of the question
         by_words = generic and intents[0] not in _SAYS_FIRST
         search = LineSearch(subject, question, _SAID_BY.get(intents[0], ()))
-        first_too = (by_words or not sure) and not _holds_most(picker, lead) and not (sure and yes_or_no(question))
+        first_too = (
+            (by_words or (not sure and intents[0] in _ADVICE))
+            and not _holds_most(picker, lead)
+            and not (sure and yes_or_no(question))
+        )
         first_too = first_too and not search.tells_value(lead[:1])
         first_too = first_too or denies_unsearched(lines[0])  # a line that tells it stands before such a sentence
         lines = with_better(search, best_first(search, lines) if by_words else lines, first=first_too)

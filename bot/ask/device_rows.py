@@ -67,7 +67,7 @@ class DeviceRow:
 def device_rows(subject: Subject) -> list[DeviceRow]:
     """All rows of devices in the order of their clocks; none where no table tells any quantity."""
     parsed, table = subject.parsed, subject.parsed.table
-    rows = np.array(matching(parsed, [_ROW])[0], np.intp)
+    rows = np.union1d(matching(parsed, [_ROW])[0], _tables(subject)).astype(np.intp)
     if not len(rows):
         return []
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(np.intp)]
@@ -82,6 +82,18 @@ def device_rows(subject: Subject) -> list[DeviceRow]:
             every = [(_device_of(subject, origin.node, origin.rank), _pairs(text))]
         found += [DeviceRow(row, node, device, numbers) for device, numbers in every if device and numbers]
     return sorted(found, key=lambda item: (int(table.time[item.row]), item.row))
+
+
+def _tables(subject: Subject) -> list[int]:
+    """The rows of files of comma-separated values whose columns are quantities of devices."""
+    parsed, table = subject.parsed, subject.parsed.table
+    found: list[int] = []
+    for at, name in enumerate(table.files):
+        rows = table.rows_of_file(at) if name.endswith(".csv") else range(0)
+        head = read_rows(parsed.files, table, np.array(rows[:2], np.intp)) if rows else {}
+        if any(len(_pairs(text)) > 1 for text in head.values()):
+            found += rows
+    return found
 
 
 def _headers(subject: Subject) -> dict[int, tuple[str, ...]]:
