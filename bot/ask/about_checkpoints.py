@@ -37,8 +37,9 @@ def lost(subject: Subject, _question: Question) -> Lines:
     reached = (
         f" The last complete iteration is {last:,}." if last is not None else " No line counts complete iterations."
     )
-    if found.step is not None and last is not None:
-        return [cited(joined(*_of_step(subject, found, found.step, last))), *lines[:3]]
+    step = _step_of(subject, found)
+    if step is not None and last is not None:
+        return [cited(joined(*_of_step(subject, found, step, last))), *lines[:3]]
     if lines and found.after is not None and last is not None and found.after <= last:
         lacks = wording.counted(last - found.after, "iteration")
         says = f"The last saved checkpoint{_called(found)} came after iteration {found.after:,}{_at(found)}. "
@@ -54,6 +55,14 @@ def lost(subject: Subject, _question: Question) -> Lines:
         first = _begun(steps, last) or _failed_first(subject, steps, last) or _unnumbered(subject, started, last)
         return [cited(first or f"{_ONLY_BEGUN}.{reached}{planned}"), *quoted(started, 3)]
     return _none_known(subject, f"{reached}{planned}")
+
+
+def _step_of(subject: Subject, found: Savings) -> int | None:
+    """The step of the last saving: as its report names it, else as the line names it that tells of its beginning."""
+    if found.step is not None or not found.found.lines:
+        return found.step
+    steps = begun(subject.parsed)[1]
+    return steps[-1] if steps and steps[-1] <= (found.after or 0) else None
 
 
 def _of_step(subject: Subject, found: Savings, step: int, last: int) -> tuple[str, ...]:

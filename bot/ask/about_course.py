@@ -6,9 +6,12 @@ import numpy as np
 
 from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
+from bot.ask.about_pace import onset
 from bot.ask.facts_progress import facts_of_progress
+from bot.ask.level_change import first_change
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
+from bot.ask.standstill import told_missing, told_silence
 from bot.ask.subject import Subject
 from bot.ask.waits import longest_wait, waits
 from bot.ask.wanted_value import Wanted, asks, wanted, yes_or_no
@@ -28,7 +31,7 @@ UNPRINTED = 100  # iterations between two lines of progress, as Megatron's defau
 _ORDER = ("order", "sequence", "timeline", "happen")
 _BETWEEN = ("between", "notic", "detect", "react", "elaps")
 _NAMED = re.compile(  # "failed at step 47", "error in iteration=47": as a message names the iteration it is about
-    rb"\b(?:fail(?:ed|ure)|error|crash(?:ed)?|abort(?:ed|ing)?)\b[^\n]{0,40}"
+    rb"(?:\b(?:fail(?:ed|ure)|crash(?:ed)?|abort(?:ed|ing)?)|error)\b[^\n]{0,40}"
     rb"\b(?:step|iteration|iter|update)[ =:#]{1,2}([0-9]{1,9})\b(?!\.[0-9])",  # "STEP 48298.0" is one of Slurm's
     re.IGNORECASE,
 )
@@ -62,7 +65,8 @@ def _began(subject: Subject, question: Question) -> Lines:
     if not timed:
         none = _NO_CLOCK if _ends(subject) is None else "The lines of the evidence have no clock."
         shown = [cited(f"{subject.sentence_of(event)}", event.id) for event in sentences[:2]]
-        return [cited(none), *([progress] if progress else []), *shown] if sentences else _without_events(subject)
+        told = [cited(none), *([progress] if progress else []), *shown]
+        return told if sentences else _without_events(subject, question)
     first, *later = timed
     begins = "The first sign came at"
     if yes_or_no(question) and asks(question, "fine"):  # "was it healthy before?"
@@ -133,7 +137,8 @@ def _hung(subject: Subject, question: Question) -> Lines:
     elif diagnosis.facts.get("status") == "RUNNING" and diagnosis.scope in (Scope.NODE, Scope.JOB) and not moved:
         sentences.append(cited(f"Nothing tells that it goes on: {lower(diagnosis.headline)}."))
     else:
-        sentences.append(cited(joined("It is not judged a hang by what the logs tell.", *moved[:1])))
+        none = cited(joined("It is not judged a hang by what the logs tell.", *moved[:1]))
+        sentences += [*told_silence(subject), *told_missing(subject)[:1]] or [none]
     if not hangs and diagnosis.scope in (Scope.NODE, Scope.JOB):
         sentences.insert(2 if waited else 1, cited(f"What failed: {wording.sentence(diagnosis.headline)}"))
     if Wanted.WHEN in wanted(question) and len(course):
@@ -229,7 +234,7 @@ def reached(subject: Subject, question: Question) -> Lines:
                 same if few == most else f"Least far came {wording.ranks(behind)}: iteration {few:,}; others {most:,}."
             )
         )
-    return [*sentences, *_of_errors(subject)]
+    return [*sentences[:1], *_of_errors(subject), *sentences[1:]]
 
 
 def order(subject: Subject, question: Question) -> Lines:
@@ -330,9 +335,11 @@ def _last_progress(subject: Subject) -> str:
     return cited(f"The last complete iteration, {int(course.numbers[-1]):,}, came at {clock(int(course.times[-1]))}.")
 
 
-def _without_events(subject: Subject) -> list[str]:
-    """Nothing points to a failure: what the course says."""
+def _without_events(subject: Subject, question: Question) -> list[str]:
+    """Nothing points to a failure: what numbers changed, else what the course says."""
     progress = _last_progress(subject)
+    if changed := onset(subject) or first_change(subject, question):
+        return [*changed, *([progress] if progress else [])]
     return [
         cited(f"No event marks a beginning: {lower(subject.diagnosis.headline)}."),
         *([progress] if progress else []),

@@ -32,11 +32,19 @@ _ASKED = (
         "clock",
         re.compile(
             r"\b(?:sm|gpu|graphics|core)[ _-]?(?:clocks?|clk|freq\w{0,6})\b|\bpclk\b|\bmhz\b|\bclocked\b"
-            r"|\bclocks? of gpu|\bclock (?:speed|rate|freq\w{0,6})s?\b|taktfrequenz|主频|频率"
+            r"|\bclocks? (?:of gpu|on (?:the )?(?:gpu|nodename|card)|ok|low|down|drop\w{0,4})"
+            r"|^\W{0,3}clocks?\b(?!.{0,40}\b(?:zone|skew|sync|time))"
+            r"|\bclock (?:speed|rate|freq\w{0,6})s?\b|taktfrequenz|主频|频率"
         ),
     ),
     ("power", re.compile(r"\bpwr\b|\bwatts?\b|\bpower\b|leistungsaufnahme|功耗|功率")),
-    ("temperature", re.compile(r"\btemp(?:erature)?s?\b|\bhow (?:hot|warm)\b|\bhott?e(?:r|st)\b|temperatur|温度")),
+    (
+        "temperature",
+        re.compile(
+            r"\btemp(?:erature)?s?\b|\boverheat\w{0,3}\b|\btoo hot\b|\bhow (?:hot|warm)\b|\bhott?e(?:r|st)\b"
+            r"|temperatur|温度"
+        ),
+    ),
     (
         "utilization",
         re.compile(r"\butil\w{0,9}\b|\bsm activity\b|\bbusy\b.{0,20}\bgpu|\bgpu\b.{0,20}\bbusy\b|auslastung|利用率"),

@@ -178,7 +178,16 @@ def by_whom(subject: Subject, question: Question) -> Lines:
         none = "nor that anybody did: no line speaks of a kill or an order to stop"
         return [cited(f"{BY_NOBODY}, {none} ({read} were searched).")]
     says = f"{BY_NOBODY}: none of {read} names the kernel's memory killer, a limit of time or a cancellation."
-    return [cited(says), *of_launcher[:1]]
+    return _by_signal(subject) or [cited(says), *of_launcher[:1]]
+
+
+def _by_signal(subject: Subject) -> Lines:
+    """What leads the evidence, where that tells of a signal and its sender: "SIGTERM from node agent"; else empty."""
+    lead = subject.leading
+    if lead is None or not _KILLED.search(_text(lead).encode()) or not _BY_SOMEBODY.search(_text(lead)):
+        return []
+    says = "It was told to stop, as this line says; it names no person"
+    return [cited(f"{says}: {subject.sentence_of(lead)}", lead.id), *raw(lead.lines, 2)]
 
 
 # "Sending process 7 closing signal SIGTERM" (torch elastic), "Killing subprocess 31882" (DeepSpeed)

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.fact import Fact
 from bot.ask.facts_errors import STACK, facts_of_places
+from bot.ask.level_change import first_change
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, any_of, cited, quoted, raw
+from bot.ask.standstill import told_missing, told_silence
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks
 from bot.text import wording
@@ -67,6 +69,13 @@ def last(subject: Subject, question: Question) -> Lines | None:
         ends = job_lookup.ends(parsed)
         return [cited(ends.says), *quoted(LookResult("", ends.lines[::-1], ends.who[::-1], ends.clock[::-1]), 3)]
     return None
+
+
+def stopped_where(subject: Subject, _question: Question) -> Lines:
+    """The last words of the program before it stood still, else who wrote last; and who lacks what all others wrote."""
+    still, ends = told_silence(subject), job_lookup.ends(subject.parsed)
+    latest = LookResult("", ends.lines[::-1], ends.who[::-1], ends.clock[::-1])
+    return [*(still[:2] or [cited(ends.says), *quoted(latest, 2)]), *told_missing(subject)[:2]]
 
 
 def _of_program(subject: Subject, question: Question) -> Lines:
@@ -130,6 +139,8 @@ def around(subject: Subject, question: Question) -> Lines | None:
     """Lines around an event as they stand in its file; the lines of a traceback where one is asked for."""
     chosen = [subject.evidence[name] for name in question.ids if name in subject.evidence]
     evidence: Evidence | None = chosen[0] if chosen else subject.leading
+    if asks(question, "both_sides") and not question.ids and (changed := first_change(subject, question)):
+        return changed
     if evidence is None or not evidence.lines:
         return None
     if question.says("traceback", "stack") and (block := _traceback(subject, evidence)):

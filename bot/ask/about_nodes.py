@@ -7,6 +7,7 @@ from bot.ask.about_jobs import argument_line
 from bot.ask.about_platform import machine_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
+from bot.ask.standstill import told_missing
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks, yes_or_no
 from bot.note.claim_source import clock
@@ -41,6 +42,9 @@ def suspect(subject: Subject, question: Question) -> Lines:
             *(line for lines in answers for line in lines[1:]),
         ]
     diagnosis = subject.diagnosis
+    if asks(question, "which_rank") and (lacks := told_missing(subject)):
+        first = _of_one(subject, diagnosis.nodes[0].node, question)[:1] if diagnosis.nodes else ()
+        return [*lacks[:1], *first, *lacks[1:]]
     if not diagnosis.nodes:
         lead = subject.leading
         why = joined(*map(wording.sentence, diagnosis.why[:2]))
@@ -126,7 +130,7 @@ def drain(subject: Subject, question: Question) -> Lines:
         )
     elif diagnosis.confidence is Confidence.WEAK:
         sentences.append(
-            cited(f"Nothing yet on this evidence, which is weak; check {who} before it gets work again.", "N1")
+            cited(f"{who}, if any: the evidence is weak, so check it before it is taken out or gets work again.", "N1")
         )
     else:
         sentences.append(
@@ -322,4 +326,14 @@ def _logged_by(subject: Subject, event: EventEvidence) -> str:
     quote = subject.about.quote(event)
     text = f"“{quote}”" if quote else lower(event.says or event.because)
     at = f", first at {clock(event.first_time)}" if event.first_time is not None else ""
-    return f"{who}{named} logged {text} {wording.times(event.count)}{at}: {wording.role_of(event)}."
+    often = f"{wording.times(event.count)}{_share(subject, event)}"
+    return f"{who}{named} logged {text} {often}{at}: {wording.role_of(event)}."
+
+
+def _share(subject: Subject, event: EventEvidence) -> str:
+    """How many of the ranks logged an event, in brackets; empty where ranks are not told apart."""
+    every = subject.parsed.table.ranks
+    if len(every) < 2 or not event.ranks:
+        return ""
+    total = wording.counted(len(every), "rank")
+    return f" (all {total})" if len(event.ranks) == len(every) else f" ({len(event.ranks):,} of {total})"

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from bot.ask.level_change import first_change
 from bot.ask.named_values import values_in
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
@@ -64,14 +65,22 @@ def pace(subject: Subject, question: Question) -> Lines | None:
         if "slow" in text.casefold()
     ]
     sentences = [cited(f"{wording.sentence(sign)}") for sign in signs[:2]]
-    onset, trend = _onset(subject), _trend(subject, question)
+    since_iteration, trend = onset(subject), _trend(subject, question)
     since_when = asks(question, "slow_since")
     since = diagnosis.headline if since_when and _SINCE.search(diagnosis.headline) else ""
     lead = [cited(wording.sentence(since), *([subject.leading.id] if subject.leading else []))] if since else []
     of_change = since_when or asks(question, "how_slow") or asks(question, "both_sides")
-    sentences = [*_at_step(subject, question), *lead, *trend, *(onset if of_change else []), *sentences]
+    changed = first_change(subject, question) if of_change and not (lead or since_iteration or signs) else []
+    sentences = [
+        *_at_step(subject, question),
+        *lead,
+        *changed,
+        *trend,
+        *(since_iteration if of_change else []),
+        *sentences,
+    ]
     sentences += [told_series(series, question) for series in iterations.series if "time" in series.name][:1]
-    sentences += [line for line in onset if line not in sentences]
+    sentences += [line for line in since_iteration if line not in sentences]
     pace, steps = iterations.course.pace(), iterations.course.steps
     if pace is not None and len(steps) >= FEW:
         end = float(np.mean(steps[-FEW:]))
@@ -188,7 +197,7 @@ def _trend(subject: Subject, question: Question) -> list[str]:
     )
 
 
-def _onset(subject: Subject) -> list[str]:
+def onset(subject: Subject) -> list[str]:
     """From which iteration on iterations took longer, when that was, and how much; nothing where none tells."""
     name, numbers, paces = _paces(subject)
     if len(paces) < 2 * FEW:

@@ -12,6 +12,7 @@ from importlib.resources import files as package_files
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import asks
 from bot.text import wording
 from core.answer.search import seek
 
@@ -45,10 +46,11 @@ def refused(subject: Subject, question: Question) -> Refusal | None:
     if refusal is None:
         return None
     node = question.nodes[0] if question.nodes else None
-    found = seek(subject.parsed, [refusal.pattern], f"a line about {refusal.name}", node=node)
+    about = f"a line about {refusal.name}"
+    found = seek(subject.parsed, [refusal.pattern], about, node=node, latest=asks(question, "final"))
     if found.lines:
         first = f"{wording.counted(found.total, 'line')} may tell of {refusal.name}:"
-        return Refusal([cited(first), *quoted(found, 3)], answered=True)
+        return Refusal([cited(first), *quoted(found, 3, refusal.pattern)], answered=True)
     where = f" of {node}" if node else ""
     read = f"{wording.counted(subject.diagnosis.coverage.lines, 'line')} were searched"
     says = f"I cannot tell: I looked for {refusal.name} and found no line{where} about it ({read})."

@@ -13,6 +13,7 @@ from bot.ask.about_events import stop_words
 from bot.ask.about_jobs import good_job
 from bot.ask.fact_picker import Picker
 from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, compares, found_values
+from bot.ask.level_change import told_change
 from bot.ask.named_values import NamedValue
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
@@ -67,8 +68,8 @@ def told_values(
         or (not steps and _is_known(picker, found[-1].named, first_sentence))
     ):
         return []
-    if asks(question, "both_sides") and (says := _both_sides(subject, found)):
-        return [says, *_line(subject, question, found)]
+    if asks(question, "both_sides") and (told := _both_sides(subject, question, found)):
+        return told
     if steps or asks_course(question):
         says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
         if says:
@@ -127,7 +128,15 @@ _TELLING = 2  # words that a name must be asked for by where the question surely
 _TERSE = 10  # words of a question without a verb: "gnorm at step 30?"
 
 
-def _both_sides(subject: Subject, found: list[FoundValue]) -> str:
+def _both_sides(subject: Subject, question: Question, found: list[FoundValue]) -> Lines:
+    """The level of numbers before and since they changed, else before the fault showed and since; empty without any."""
+    if told := told_change(subject, found):
+        return told
+    says = _since_fault(subject, found)
+    return [says, *_line(subject, question, found)] if says else []
+
+
+def _since_fault(subject: Subject, found: list[FoundValue]) -> str:
     """The middle of numbers before the fault showed and since; empty where nothing parts them."""
     lead = subject.leading
     onset = lead.iterations[0] if lead is not None and lead.iterations else None

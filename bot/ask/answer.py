@@ -57,7 +57,7 @@ _BY_WAY = {
     "since_step": "began", "about_one": "suspect", "changeable": "find", "own_code": "own_code", "in_what": "stacks",
     "slow_since": "numbers", "how_slow": "numbers", "alive": "hung", "any_other": "others", "bad_one": "suspect",
     "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
-    "named_by": "find",
+    "named_by": "find", "stopped_where": "stopped_where",
 }  # fmt: skip
 _ANSWERED = ("by_whom", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
@@ -314,6 +314,7 @@ def _meant(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[IntentGu
     counts = Wanted.HOW_MANY in wanted(asked)  # "how many are missing" asks of the job, not of the diagnosis
     for guess in sure or likely or _by_names(asked):
         intent = _of_named(asked, guess.intent)
+        intent = "suspect" if intent == "hung" and Wanted.WHO in wanted(asked)[:1] else intent
         if intent in ANSWERS and not (counts and intent == "missing"):
             yield IntentGuess(intent, guess.margin)
 

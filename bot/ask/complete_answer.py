@@ -12,7 +12,7 @@ from bot.ask.fact_picker import ENOUGH, Picker, terms_of_all
 from bot.ask.facts_errors import named_in
 from bot.ask.facts_settings import facts_of_optimizer
 from bot.ask.first_sentence import lacking, put_right
-from bot.ask.honest import best_first, is_denial, with_better
+from bot.ask.honest import best_first, denies_unsearched, is_denial, with_better
 from bot.ask.hypothesis import stance
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
@@ -31,10 +31,15 @@ _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "other
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
 _HAVE_STANCE = ("suspect", "hung", "lost", "harmless", "restart", "drain", "sure", "clocks")
 _WHOLE = (  # need nothing beside
-    "own_code", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
+    "own_code", "stopped_where", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
 )  # fmt: skip
 _GENERIC = ("setup", "find", "presence", "count", "last", "numbers", "explain")  # by names and words alone
 _SAYS_FIRST = ("suspect", "blame", "others", "restart", "drain", "next", "verdict", "lost", "hung", "order", "approved")
+# Words that only tell the intent, and stand for nothing that a line would hold: "blocks" of a disk answer no "stuck"
+_SAID_BY = {
+    "hung": ("stuck", "hang", "hung", "blocked", "stalled", "frozen", "wait", "waiting", "waited", "sit", "stand")
+}
+_ADVICE = ("restart", "next")  # what a question that is hardly understood is taken for most often
 _TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
 
 
@@ -76,16 +81,18 @@ def completed(
         *_lines(beside),
     ]
     lines = put_right(picker, list(dict.fromkeys([*first, *sentences[1:]])), intents)
+    whole = whole or (sure and intents[0] == "last" and bool(question.ranks or question.nodes))
     if not (stands or paced) and asked_code(question) is None and not whole:
         # a sentence of the diagnosis and a value by its name stand before lines that only hold words of the question
+        by_words = generic and intents[0] not in _SAYS_FIRST
+        search = LineSearch(subject, question, _SAID_BY.get(intents[0], ()))
         first_too = (
-            generic
+            (by_words or (not sure and intents[0] in _ADVICE))
             and not _holds_most(picker, lead)
-            and intents[0] not in _SAYS_FIRST
             and not (sure and yes_or_no(question))
         )
-        search = LineSearch(subject, question)
-        by_words = generic and intents[0] not in _SAYS_FIRST
+        first_too = first_too and not search.tells_value(lead[:1])
+        first_too = first_too or denies_unsearched(lines[0])  # a line that tells it stands before such a sentence
         lines = with_better(search, best_first(search, lines) if by_words else lines, first=first_too)
     lines = lines[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
@@ -108,7 +115,7 @@ def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, su
     long = Wanted.HOW_LONG in wanted(question)
     if long and asks(question, "remaining") and (rest := remaining(subject)):
         return [rest]
-    hung = list(intents[:1]) == ["hung"]  # which tells by itself how long it was
+    hung = list(intents[:1]) == ["hung"] and asks(question, "stands")  # which tells by itself how long it was
     if asks(question, "how_slow") or (hung and long and holds(subject, Wanted.HOW_LONG, [first_sentence])):
         return []  # which the pace tells, or the first sentence
     values = list(told_values(picker, intents, first_sentence, sure=sure))

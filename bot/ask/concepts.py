@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.ask.about_events import stop_words
-from bot.ask.english import EVENT, JOB, NODE, NUMBER, THING, is_german
+from bot.ask.english import EVENT, JOB, NODE, NUMBER, THING
 from bot.ask.question import UNITS, Question
 from bot.ask.terms import alternatives, stem_of
 from bot.ask.wanted_value import Wanted, moment_of, wanted
@@ -97,10 +97,8 @@ def _words(question: Question, left_out: Collection[str]) -> list[str]:
 
 
 def _foreign(question: Question) -> list[str]:
-    """Stems of the words as they were typed, where they were turned into English."""
+    """Stems of the words as they were typed, where they were turned into others: German ones, short forms."""
     words = _WORD.findall(question.text.casefold())
-    if not is_german(words):
-        return []
     plain = set(question.plain.split())
     return [stem_of(word) for word in words if word not in plain and word not in stop_words() and len(word) > SHORT]
 

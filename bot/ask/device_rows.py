@@ -21,7 +21,9 @@ _NAMES = (
     ("memory clock", re.compile(r"^(?:mclk|memclk|mem_clock|clocks?\.(?:current\.)?mem\w*)", re.IGNORECASE)),
     (
         "clock",
-        re.compile(r"^(?:pclk|sm_?clk|smclk|gclk|sclk|clocks?\.(?:current\.)?(?:sm|gr\w*)|sm_clock)", re.IGNORECASE),
+        re.compile(
+            r"^(?:pclk|sm_?clk|smclk|sm_?mhz|gclk|sclk|clocks?\.(?:current\.)?(?:sm|gr\w*)|sm_clock)", re.IGNORECASE
+        ),
     ),
     ("power", re.compile(r"^(?:pwr|power)", re.IGNORECASE)),
     ("temperature", re.compile(r"^(?:gtemp|temp|tmptr|temperature)", re.IGNORECASE)),
@@ -34,7 +36,8 @@ _HEADER = re.compile(
     rb"\bpwr\b[^\n]{0,80}\bsm\b|Entity\s[^\n]{0,80}(?:CLK|TMPTR|POWER)|index,[^\n]{0,200}(?:temperature|power|clocks)"
 )
 _ROW = re.compile(
-    rb"\b[GN]PU ?[0-9]{1,2}\b[^\n]{0,200}[0-9]|DCGM_FI_DEV_|[0-9] ?MHz\b|[0-9] W\b"
+    rb"\b[GN]PU ?[0-9]{1,2}\b[^\n]{0,200}[0-9]|\b[gn]pu=[0-9]|\b[a-z_]{2,40}=\[[0-9]"
+    rb"|\b(?:temp|power|sm_?mhz|sm_?clk)[a-z_]{0,12}=[0-9]|DCGM_FI_DEV_|[0-9] ?MHz\b|[0-9] W\b"
     rb"|[ \t][0-9]{1,2}(?:[ \t]{1,8}(?:[0-9.]{1,8}|-)){8,12}[ \t]{0,4}(?:\n|$)"
 )
 _CLOCK = re.compile(  # times of day and days, in either order
@@ -44,6 +47,8 @@ _CLOCK = re.compile(  # times of day and days, in either order
 _CELL = re.compile(r"^([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(MHz|W|C|%|MiB)?$", re.IGNORECASE)
 _BESIDE = re.compile(r"(?<![\w.])([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(MHz|W|C|%|MiB)(?![\w])", re.IGNORECASE)
 _PAIR = re.compile(r"\b([a-z_]{2,40})=([0-9]{1,9}(?:\.[0-9]{1,9})?)(?:MHz|W|C|%|MiB)?\b", re.IGNORECASE)
+# "temp_c=[63,58,64,59]": a number for each device of the machine, in their order
+_LIST = re.compile(r"\b([a-z_]{2,40})=\[([0-9][0-9., ]{0,200})\]", re.IGNORECASE)
 _DEVICE = re.compile(r"\b(?:GPU|NPU|gpu|npu)[ _:#=]?([0-9]{1,2})\b")
 _PREFIX = re.compile(r"^DCGM_FI_DEV_(?:GPU_)?", re.IGNORECASE)  # of dcgm-exporter's names (etc/default-counters.csv)
 _HOSTNAME = re.compile(r"\bHostname=([\w.-]{1,120})")  # dcgm-exporter's label
@@ -62,19 +67,33 @@ class DeviceRow:
 def device_rows(subject: Subject) -> list[DeviceRow]:
     """All rows of devices in the order of their clocks; none where no table tells any quantity."""
     parsed, table = subject.parsed, subject.parsed.table
-    rows = np.array(matching(parsed, [_ROW])[0], np.intp)
+    rows = np.union1d(matching(parsed, [_ROW])[0], _tables(subject)).astype(np.intp)
     if not len(rows):
         return []
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(np.intp)]
     heads = _headers(subject)
     found = []
     for row, text in read_rows(parsed.files, table, np.unique(rows)).items():
-        device, numbers = _read(text, heads.get(int(table.file[row]), ()))
-        if device and numbers:
-            host = _HOSTNAME.search(text)
-            node = table.origins[table.voice[row]].node or (host[1] if host else "")
-            found.append(DeviceRow(row, node, device, numbers))
+        host = _HOSTNAME.search(text)
+        origin = table.origins[table.voice[row]]
+        node = origin.node or (host[1] if host else "")
+        every = _listed(text) or [_read(text, heads.get(int(table.file[row]), ()))]
+        if not every[0][0] and origin.rank is not None:
+            every = [(_device_of(subject, origin.node, origin.rank), _pairs(text))]
+        found += [DeviceRow(row, node, device, numbers) for device, numbers in every if device and numbers]
     return sorted(found, key=lambda item: (int(table.time[item.row]), item.row))
+
+
+def _tables(subject: Subject) -> list[int]:
+    """The rows of files of comma-separated values whose columns are quantities of devices."""
+    parsed, table = subject.parsed, subject.parsed.table
+    found: list[int] = []
+    for at, name in enumerate(table.files):
+        rows = table.rows_of_file(at) if name.endswith(".csv") else range(0)
+        head = read_rows(parsed.files, table, np.array(rows[:2], np.intp)) if rows else {}
+        if any(len(_pairs(text)) > 1 for text in head.values()):
+            found += rows
+    return found
 
 
 def _headers(subject: Subject) -> dict[int, tuple[str, ...]]:
@@ -90,6 +109,15 @@ def _headers(subject: Subject) -> dict[int, tuple[str, ...]]:
         if any(_INDEX.match(cell) for cell in cells):
             found.setdefault(int(table.file[row]), tuple(cells))
     return found
+
+
+def _listed(text: str) -> list[tuple[str, dict[str, float]]]:
+    """The devices and their numbers of a row that lists a number for each of them; none where it does not."""
+    lists = {kind: cells.split(",") for name, cells in _LIST.findall(text) if (kind := kind_of(name))}
+    fewest = min(map(len, lists.values()), default=0)
+    cells = [{kind: _number(every[at].strip()) for kind, every in lists.items()} for at in range(fewest)]
+    told = [{kind: value for kind, value in own.items() if value is not None} for own in cells]
+    return [(f"GPU {at}", own) for at, own in enumerate(told) if own]
 
 
 def _read(text: str, header: tuple[str, ...]) -> tuple[str, dict[str, float]]:
@@ -112,8 +140,18 @@ def _read(text: str, header: tuple[str, ...]) -> tuple[str, dict[str, float]]:
     if match is None:
         return "", {}
     numbers = {_UNITS[unit.casefold()]: float(value) for value, unit in reversed(_BESIDE.findall(plain))}
-    numbers |= {kind: float(value) for name, value in _PAIR.findall(plain) if (kind := kind_of(name))}
+    numbers |= _pairs(plain)
     return f"GPU {match[1]}", numbers
+
+
+def _pairs(text: str) -> dict[str, float]:
+    """The numbers that stand behind the name of a quantity."""
+    return {kind: float(value) for name, value in _PAIR.findall(text) if (kind := kind_of(name))}
+
+
+def _device_of(subject: Subject, node: str | None, rank: int) -> str:
+    """The device of who wrote a row: a number that is no rank of its node counts the devices there."""
+    return f"rank {rank}" if subject.home.get(rank) in (node, None) else f"GPU {rank}"
 
 
 def kind_of(name: str) -> str:

@@ -95,18 +95,18 @@ def _spans(picker: Picker) -> list[Span]:
         return []
     by_voice: dict[int, list[int]] = defaultdict(list)
     for row in by_time(table, np.array(sorted(rows), np.intp)).tolist():
-        if table.time[row] != NO_TIME and _is_asked(subject, picker.question, row):
+        if table.time[row] != NO_TIME and table.timed[row] and _is_asked(subject, picker.question, row):
             by_voice[int(table.voice[row])].append(row)
-    every = [_in_turn(subject, mine) for mine in by_voice.values()]
-    return max(every, key=len, default=[])
+    every = [_in_turn(subject, mine, kind) for mine in by_voice.values() for kind in kinds]
+    return max(every, key=lambda spans: (len(spans), -median([span.seconds for span in spans] or [0.0])), default=[])
 
 
-def _in_turn(subject: Subject, rows: list[int]) -> list[Span]:
-    """Beginnings are of the kind that comes first; each goes with the last line of another kind before the next."""
+def _in_turn(subject: Subject, rows: list[int], first: int) -> list[Span]:
+    """Beginnings are of one kind; each goes with the last line of another kind before the next."""
     table = subject.parsed.table
+    rows = rows[next((at for at, row in enumerate(rows) if int(table.event[row]) == first), len(rows)) :]
     if not rows:
         return []
-    first = int(table.event[rows[0]])
     spans: list[Span] = []
     begin, end = rows[0], -1
     for row in [*rows[1:], -1]:

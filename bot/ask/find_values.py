@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.ask.fact_picker import Picker
 from bot.ask.facts_lines import rows_meant
@@ -102,6 +103,8 @@ def _may_be(question: Question, named: NamedValue) -> bool:
         return False
     if _OF_SOURCE.search(named.name) or (_OF_SOURCE.search(named.value) and not _ASKS_SOURCE.search(question.plain)):
         return False  # "ProcessGroupNCCL.cpp:1662" is a place in a program
+    if wanted(question)[:1] == (Wanted.HOW_LONG,):
+        counts = counts and is_length(named)
     if Wanted.HOW_MANY in wanted(question) and "=memory" in terms_of(question.plain):
         counts = counts and ("=memory" in named.terms or _BYTES.search(named.value) is not None)
     return counts and not _STEPS & set(same(stem_of(named.name.split(" ")[-1].casefold())))
@@ -142,6 +145,7 @@ _WAYS = (
     "by_program",
     "per_step",
     "compares_jobs",
+    "stands",
 )
 _GENERAL = (
     "gpu step iteration iter update score result metric long big small large number took take taken report reported "
@@ -198,21 +202,25 @@ def compares(question: Question) -> bool:
 
 def _values_under(subject: Subject, question: Question, event: int, name: str) -> list[FoundValue]:
     """What the lines of a kind of message tell under a name: of who is named, by their clocks."""
-    table, iterations = subject.parsed.table, subject.parsed.iterations
-    every = table.rows_of([event]).get(event, np.zeros(0, np.intp))
-    whole = compares(question)
-    rows = by_time(table, every if whole else rows_meant(subject, every, question, at=False))
+    every = subject.parsed.table.rows_of([event]).get(event, np.zeros(0, np.intp))
+    mine = every if compares(question) else rows_meant(subject, every, question, at=False)
+    return values_of_kind(subject, mine).get(name, [])
+
+
+def values_of_kind(subject: Subject, rows: NDArray[np.intp]) -> dict[str, list[FoundValue]]:
+    """What lines of one kind tell under each name, by their clocks."""
+    rows = by_time(subject.parsed.table, rows)
     rows = np.concatenate([rows[: MAX_ROWS // 2], rows[max(MAX_ROWS // 2, len(rows) - MAX_ROWS // 2) :]])
-    texts = read_rows(subject.parsed.files, table, rows)
-    reached = dict(zip(rows.tolist(), iterations.of_row[rows].tolist(), strict=True))
-    found = []
+    texts = read_rows(subject.parsed.files, subject.parsed.table, rows)
+    reached = dict(zip(rows.tolist(), subject.parsed.iterations.of_row[rows].tolist(), strict=True))
+    found: dict[str, list[FoundValue]] = {}
     for row in rows.tolist():
-        named = next((item for item in values_in(texts.get(row, "")) if item.name == name), None)
-        if named is None:
-            continue
-        counted = [f"{match[1] or 'step'} {match[2] or match[4]}" for match in COUNTED.finditer(texts[row])]
+        text = texts.get(row, "")
+        counted = [f"{match[1] or 'step'} {match[2] or match[4]}" for match in COUNTED.finditer(text)]
         at = " ".join(counted[:2]) if counted else f"iteration {reached[row]:,}" if reached[row] >= 0 else ""
-        found.append(FoundValue(row, _speaker(subject, row), at, named))
+        named = {item.name: item for item in reversed(list(values_in(text)))}  # of two of a name the first one
+        for name, item in reversed(named.items()):
+            found.setdefault(name, []).append(FoundValue(row, _speaker(subject, row), at, item))
     return found
 
 

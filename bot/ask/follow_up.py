@@ -21,6 +21,7 @@ _OF_JOB = re.compile(  # what "it" does when it is the job
     re.IGNORECASE,
 )
 _RANK = re.compile(r"\branks?\s{0,3}#?[0-9]{1,6}\b", re.IGNORECASE)
+_NUMBER = re.compile(r"#?([0-9]{1,6})\W{0,4}")
 _STEP = re.compile(r"\b(?:iteration|iter|step|update|schritt)s?\s{0,3}#?[0-9]{1,9}\b", re.IGNORECASE)
 _FILLS = re.compile(
     r"\b(?:the|at|on|in|of|for|node|rank|too|also|then|der|die|das|auf|bei|von|auch|呢)\b|[\W_]", re.IGNORECASE
@@ -39,7 +40,13 @@ def made_whole(text: str, thread: Sequence[Turn], nodes: Sequence[str], read: Ca
     before = thread[-1].question
     named = _names(before, nodes)
     bare = _LEADS.sub("", text.strip())
+    first, _, remark = bare.partition("?")
+    if remark.strip() and "?" not in remark and _names(first, nodes) and not _names(remark, nodes):
+        bare, text = first, f"and {first}?"  # "and gpu-16? looks noisy too"
     own = _names(bare, nodes)
+    if named and not own and (number := _NUMBER.fullmatch(bare)):  # "and 21?" behind "rank 20 last line?"
+        same = next((name for name in named if _kind(name) == "unit" and name[-1].isdigit()), named[0])
+        return before.replace(same, re.sub(r"[0-9]{1,9}$", number[1], same))
     rest = _FILLS.sub(" ", _without(bare, own)).strip()
     if named and not rest and own:
         same = next((name for name in named if _kind(name) == _kind(own[0])), named[0])

@@ -27,11 +27,11 @@ FAR = 0.25  # that it must hold more than each of the first two lines of the ans
 SHOWN = 2  # lines that stand before an answer
 _DENIES = re.compile(
     r"No (?:line|log|checkpoint|stacks)\b|Nothing\b|None of\b|There (?:is|are) no(?:ne)?\b|I (?:looked|found no)\b"
-    r"|The logs (?:do not|hold no|count no)\b"
+    r"|The logs (?:do not|hold no|count no)\b|The (?:job|logs) end(?:ed)? without\b"
 )
 # Said only after a search that is whole: of every way in which lines name who ended a job (bot/ask/about_events.py), of
-# every kind of message that may mean a saving (bot/ask/about_checkpoints.py)
-_WHOLE_SEARCH = ("No log tells by whom", "No line reports a saved checkpoint")
+# every kind of message that may mean a saving (bot/ask/about_checkpoints.py), of all dumps (bot/ask/about_lines.py)
+_WHOLE_SEARCH = ("No log tells by whom", "No line reports a saved checkpoint", "No stacks were dumped")
 # Intents about other things than lines: dumps, other jobs, the fault library, the diagnosis itself
 _WHOLE = (
     "stacks", "jobs", "compare", "before", "approved", "read", "missing", "changed", "sure", "next", "verdict", "blame",
@@ -44,6 +44,11 @@ _SAID_SO = "What I looked for by its usual words I did not find, but these lines
 def is_denial(line: str) -> bool:
     """Whether a line of an answer says that something is not there or not known."""
     return _DENIES.match(line) is not None
+
+
+def denies_unsearched(line: str) -> bool:
+    """Whether a line denies something by less than a search of every way in which lines tell it."""
+    return is_denial(line) and not line.startswith(_WHOLE_SEARCH)
 
 
 def with_better(search: LineSearch, lines: Sequence[str], *, first: bool) -> list[str]:
@@ -81,7 +86,7 @@ def best_first(search: LineSearch, lines: Sequence[str]) -> list[str]:
 
 def without_denial(subject: Subject, question: Question, lines: Lines, intents: Sequence[str]) -> Lines:
     """An answer that denies nothing which lines may tell: those lines, in place of its first sentence."""
-    if not is_denial(lines[0]) or intents[0] in _WHOLE or lines[0].startswith(_WHOLE_SEARCH):
+    if not denies_unsearched(lines[0]) or intents[0] in _WHOLE:
         return lines
     search = LineSearch(subject, question)
     if search.lacks_a_word or not search.best or search.best[0].share < LIKELY:

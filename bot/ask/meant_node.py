@@ -18,7 +18,11 @@ def with_meant(question: Question, subject: Subject) -> Question:
     """The question with the node that it means, if it names none; without ranks where nobody knows who is which."""
     if question.ranks and not subject.home and not subject.parsed.table.ranks:
         question = replace(question, ranks=())
-    if question.nodes or question.ranks or question.unknown:
+    if question.nodes or question.ranks:
+        return question
+    if alias := _by_alias(question, subject):
+        return replace(question, nodes=(alias,), unknown=())
+    if question.unknown:
         return question
     diagnosis, text = subject.diagnosis, question.text.casefold()
     if diagnosis.scope is Scope.NODE and diagnosis.nodes and _THAT_ONE.search(f"{text} {question.plain}"):
@@ -34,3 +38,21 @@ def with_meant(question: Question, subject: Subject) -> Question:
             called.setdefault(part, []).append(node)
     alone = [nodes[0] for nodes in called.values() if len(nodes) == 1] if len(subject.parsed.nodes) > 1 else []
     return replace(question, nodes=(alone[0],)) if alone else question
+
+
+def _by_alias(question: Question, subject: Subject) -> str:
+    """The node that a question names by another name or address of it, and asks something of; empty where none."""
+    if _ASKS_NAME.search(f"{question.text.casefold()}\n{question.plain}"):
+        return ""
+    for node, names in sorted(subject.parsed.job.manifest.node_addresses.items()):
+        for name in names:
+            if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", question.text, re.IGNORECASE):
+                return node
+    return ""
+
+
+# Who asks which machine an address is wants its name, not what it did
+_ASKS_NAME = re.compile(
+    r"\b(?:who|which|what|welche\w{0,2}) (?:\w{1,12} ){0,3}(?:is|has|node|host|machine|box|address|ip)\b"
+    r"|\bis (?:it|that)\b|谁|哪"
+)

@@ -53,12 +53,13 @@ def _waited(text: str) -> float | None:
 
 # As gloo ("Timed out waiting 12000ms") and c10d ("ran for 600031 milliseconds before timing out") say it
 _WAITS = re.compile(
-    rb"timed out|timing out|\bwaited\b|still waiting|\bwaiting (?:for )?[0-9]|watchdog caught|no heartbeat for"
+    rb"timed out|timing out|\bwaited\b|still waiting|\bwaiting (?:for )?[0-9]|\b(?:gave|gives|giving) up\b"
+    rb"|watchdog caught|no heartbeat for"
     rb"|deadline exceeded|\bstill (?:in|at|inside|blocked|stuck|running)\b[^\n]{0,60}\b(?:after|for|since) [0-9]",
     re.IGNORECASE,
 )
 _WAIT_LENGTH = re.compile(
-    r"\b(?:waiting|waited|ran for|timed out after|after waiting|heartbeat for|no response for"
+    r"\b(?:waiting|waited|ran for|(?:timed out|gave up) after|after waiting|heartbeat for|no response for"
     r"|still (?:in|at|inside|blocked|stuck|running)\b.{0,60}?\b(?:after|for))(?: for| after)? "
     r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?)\b",
     re.IGNORECASE,

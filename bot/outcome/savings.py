@@ -33,22 +33,38 @@ _SAVED = re.compile(
     rb"|\b(?:checkpoint|ckpt) (?:at|@) (?:it|iter|iteration|step|round|epoch) ?[0-9]"
     rb"|\b(?:checkpoint|ckpt)\b[^\n]{0,40}\b(?:created|committed)\b|\bcommitted\b[^\n]{0,40}(?:checkpoint|ckpt|step)"
     rb"|\b(?:snapshot|restart(?: file)?)\b[^\n]{0,80}\b(?:written|ok|done|complete)\b"
-    rb"|\bsnapshot[\"']?[^\n]{0,40}\b(?:round|step|iter(?:ation)?|epoch)[\"']?[=: ]{1,3}[0-9]",
+    rb"|\bsnapshot[\"']?[^\n]{0,40}\b(?:round|step|iter(?:ation)?|epoch)[\"']?[=: ]{1,3}[0-9]"
+    rb"|\b(?:sicherung|zwischenstand)\b[^\n]{0,80}\b(?:fertig|geschrieben|gespeichert|beendet|abgeschlossen)\b"
+    rb"|" + "保存(?:完成|成功|完毕)|已保存".encode(),
     re.IGNORECASE,
 )
 # One of them stands in each such line; to look for one takes a tenth of the time that all of the above takes.
-_WHAT = re.compile(rb"checkpoint|ckpt|model|state|step|\.pt|weights|shard|snapshot|save_|saved|restart", re.IGNORECASE)
+_WHAT = re.compile(
+    rb"checkpoint|ckpt|model|state|step|\.pt|weights|shard|snapshot|save_|saved|restart|sicherung|zwischenstand|"
+    + "保存".encode(),
+    re.IGNORECASE,
+)
 # And one of these too
 _WORDS = (
     *(b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done", b"finished", b".pth.tar"),
     *(b"uploaded", b"exported", b"persisted", b"flushed", b"synced", b"pushed", b"snapshot"),
     *(b"created", b"committed", b"restart", b"save : rank"),
     *(b"ckpt:", b"ckpt_", b"ckpt-", b"ckpt.", b"ckpt ", b"checkpoint:", b"checkpoint_", b"checkpoint-"),
-    *(b"save_", b"checkpoint at", b"checkpoint @", b"ckpt at", b"ckpt @"),
+    *(
+        b"sicherung",
+        b"zwischenstand",
+        "保存".encode(),
+        b"save_",
+        b"checkpoint at",
+        b"checkpoint @",
+        b"ckpt at",
+        b"ckpt @",
+    ),
 )
 BEGUN = re.compile(
     rb"\b(?:saving|writing|storing|dumping|uploading|exporting|persisting|flushing|taking)\b[^\n]{0,80}"
-    rb"(?:checkpoint|ckpt|model|state|shard|snapshot|weights|global_?step)",
+    rb"(?:checkpoint|ckpt|model|state|shard|snapshot|weights|global_?step)"
+    rb"|" + "(?:开始|正在)保存".encode(),
     re.IGNORECASE,
 )  # of transformers that is all that is printed; whether it was finished, such a line does not tell
 _SOURCE = re.compile(r"\b(?:print|log(?:ger|ging)?(?:\.\w{1,20})?|save)\(")
