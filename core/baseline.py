@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 
 from core.cache import ByteCache
 from core.course.markers import find_markers
-from core.course.pace import Pace, course_of, slowest
+from core.course.pace import Pace, course_of, drawn_course, slowest
 from core.events.template import Template, template
 from core.job import Job, Manifest, Status
 from core.logs.origins import Origin
@@ -173,7 +173,7 @@ def _pace(reading: JobReading) -> Pace | None:
     table = reading.table({text: template(text, sample=text) for text in reading.texts.all})
     files = {file.name: file for file in reading.job.logs}
     _, clocked = find_markers(table, files, reading.job.manifest.total_iterations, most=MAX_MARKERS)
-    return course_of(clocked).pace()
+    return course_of(clocked).pace() or drawn_course(clocked).pace()
 
 
 def _encode(profile: Profile) -> bytes:

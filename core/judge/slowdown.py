@@ -14,6 +14,7 @@ from core.course.level_shift import LONG, LONG_DRIFT, LONG_RATIO, MIN_RATIO, fin
 from core.course.pace import Course, Pace
 from core.course.stages import STAGES
 from core.course.timings import LAG, Values, is_milliseconds, is_rate
+from core.job import Status
 from core.model import Stage
 from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
@@ -103,7 +104,13 @@ def _parts(timings: Mapping[str, Mapping[int, Mapping[int, float]]]) -> Mapping[
 def drawn_slowdown(parsed: Parsed) -> Slowdown | None:
     """The slowdown that a progress bar shows of which no line has a clock."""
     course = parsed.iterations.drawn
-    return clocked_slowdown(course) if course is not None and course.pace() is not None else None
+    pace = course.pace() if course is not None else None
+    if course is None or pace is None:
+        return None
+    good = parsed.usual.pace if parsed.usual else None
+    return clocked_slowdown(course) or slower_than_good(
+        course, pace, good, completed=parsed.job.status is Status.COMPLETED
+    )
 
 
 def part_slowdown(parsed: Parsed) -> Slowdown | None:

@@ -6,7 +6,7 @@ falls to a fifth of its clock, alone among all cards, is where to look in a job 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,11 +24,12 @@ from core.nodes.onset import onset_of_slowdown
 from core.nodes.sign import Sign
 from core.nodes.table_heads import column_names, split_row
 from core.parsed import Parsed
-from core.shares import few_of
+from core.shares import MIN_RANKS, few_of
 
 CHANGED = 0.6  # as sure as a vote: it tells who differs since then, not why
 MIN_VALUES = 3  # of a number that never changes: of two, one may be of another moment
 FEW_VALUES = 2  # on either side, where the cards of all other machines tell what is usual
+AGREE = 2  # numbers of the cards of a node that are apart: one may be that of another part of the work
 MIN_DEVICES = 4  # of fewer, one that does another part of the work is a large part of them
 MAX_EVENTS = 16  # messages that are looked at, those said most often first
 MAX_ROWS = 64_000  # of all nodes, evenly spread: a third of a second
@@ -100,9 +101,11 @@ def device_signs(parsed: Parsed, ending: Ending) -> list[Sign]:
     ]
     if not changed and ending.slow is not None and ending.slow.than_good_jobs:
         changed = list(_apart(series))
+        changed = changed or list(_of_one_node(series))
     odd = {(found.node, found.device) for found in changed}
     nodes = {node for node, _ in odd}
-    if len(devices) < MIN_DEVICES or not odd or len(odd) > few_of(len(devices)) or len(nodes) != 1:
+    few = len(odd) <= few_of(len(devices)) or odd == {key for key in devices if key[0] in nodes}
+    if len(devices) < MIN_DEVICES or not odd or not few or len(nodes) != 1:
         return []
     first = max(changed, key=lambda found: (found.octaves, found.device, found.name))
     name = _name(parsed, first)
@@ -247,6 +250,39 @@ def _apart(series: Series) -> Iterator[_Changed]:
         if len(far) == 1 and len(near) >= MIN_DEVICES and max(near) <= STEADY * min(near):
             node, device = far[0]
             yield _Changed(node, device, name, usual, levels[far[0]], of_devices[far[0]][-1][0], 0.0)
+
+
+def _of_one_node(series: Series) -> Iterator[_Changed]:
+    """Numbers of the cards of one node that are apart from those of all other cards, if two of them are or more.
+
+    By as much as levels that are clear, and twice as far as the others are from each other: a clock and the power that
+    it draws. One number alone may be that of another part of the work.
+    """
+    of_name: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
+    for (node, device, name), of in sorted(series.items()):
+        if len(of) >= MIN_VALUES:
+            of_name[name][node, device] = max(1.0, float(np.median([value for _, value in of])))
+    found: dict[str, list[_Changed]] = defaultdict(list)
+    for name, levels in of_name.items():
+        nodes = sorted({node for node, _ in levels})
+        for node in nodes if len(nodes) >= MIN_RANKS else ():
+            others = [level for key, level in levels.items() if key[0] != node]
+            far = [key for key in levels if key[0] == node and _is_far(levels[key], others)]
+            near = [level for key, level in levels.items() if key not in far]
+            if len(others) >= MIN_DEVICES and all(_is_far(levels[key], near) for key in far):
+                usual = float(np.median(near))
+                found[node] += [
+                    _Changed(*key, name, usual, levels[key], series[(*key, name)][-1][0], 0.0) for key in far
+                ]
+    found = {node: of for node, of in found.items() if of}
+    if len(found) == 1 and len({one.name for of in found.values() for one in of}) >= AGREE:
+        yield from next(iter(found.values()))
+
+
+def _is_far(level: float, others: Sequence[float]) -> bool:
+    """Whether it is apart from all others, by a clear ratio and by twice as much as they are from each other."""
+    need = max(CLEAR_RATIO, (max(others) / min(others)) ** 2)
+    return level * need <= min(others) or level >= max(others) * need
 
 
 def _all_moved(found: _Changed, series: Series, devices: Collection[tuple[str, str]]) -> bool:
