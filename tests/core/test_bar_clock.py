@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.diagnose import diagnose
 from core.job import Job, Status
 from core.judge.bar_clock import ending_by_bar
 from core.judge.ending import find_ending
@@ -38,3 +39,23 @@ def test_what_the_set_up_cannot_have_taken_is_a_hang(end: str, hung: bool, vague
 def test_without_a_start_or_of_a_job_that_completed_it_tells_nothing(one: Job) -> None:
     """There is nothing to compare the bar with, or nothing to explain."""
     assert ending_by_bar(parse(one)) is None
+
+
+@pytest.mark.parametrize(("seconds", "slow"), [(3.0, True), (2.05, False)])
+def test_a_bar_that_is_slower_than_those_of_good_jobs_is_no_job_that_is_well(seconds: float, slow: bool) -> None:
+    """Nothing has a clock but the bars: whoever cancels a job that takes half as long again may know why."""
+
+    def run(name: str, each: float, status: Status) -> Job:
+        ran = [round(n * each) for n in range(1, 201)]
+        bar = [f"train:  {n // 2}%|##| {n}/200 [{s // 60:02d}:{s % 60:02d}<10:00]" for n, s in enumerate(ran, start=1)]
+        end = (
+            []
+            if status is Status.COMPLETED
+            else ["slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-21T05:00:00 ***"]
+        )
+        files: dict[str, str | bytes] = {f"rank_{rank}.log": lines(*bar) for rank in range(2)}
+        return made(files | {"slurm.out": lines(*end)}, job_id=name, status=status, settings_id="x")
+
+    found = diagnose(run("j1", seconds, Status.CANCELLED), [run("g1", 2.0, Status.COMPLETED)])
+
+    assert ("slow" in found.headline) is slow

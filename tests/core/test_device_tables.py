@@ -148,3 +148,29 @@ def test_a_card_that_is_otherwise_all_along_is_told_in_a_job_that_was_slow_from_
     assert [node.node for node in diagnose(one, [done]).nodes] == ["node-1"]
     assert "is 2 where that of all others is 16" in diagnose(one, [done]).nodes[0].because
     assert not diagnose(one, []).nodes
+
+
+@pytest.mark.parametrize(("cards", "told"), [((2,), True), ((0, 1, 2, 3), True), ((2,), False)])
+def test_cards_of_one_node_that_are_apart_in_two_numbers_are_told(cards: tuple[int, ...], told: bool) -> None:
+    """A lower clock, and the power that it draws; one number alone may be that of another part of the work."""
+    row = "2026/11/21 04:00:00.812, {device}, {clock} MHz, 99 %, {power} W, 66"
+
+    def sampled_of(apart: tuple[int, ...]) -> dict[str, list[str]]:
+        tables = {}
+        for node in range(4):
+            own = [
+                row.format(device=d, clock=1275, power=336.1 if told else 511.5)
+                if node == 1 and d in apart
+                else row.format(device=d, clock=1965, power=510 + d)
+                for d in range(4)
+            ]
+            tables[f"node-{node}/cards.log"] = own * 8
+        return tables
+
+    good = stopped(sampled_of(()), [at(n * 1.0, f"step {n} loss 2.5") for n in range(1, 81)], 80.0)
+    done = replace(good, manifest=replace(good.manifest, job_id="g", status=Status.COMPLETED))
+    slow = [at(n * 1.6, f"step {n} loss 2.5") for n in range(1, 81)]
+
+    found = diagnose(stopped(sampled_of(cards), slow, 128.0), [done])
+
+    assert [node.node for node in found.nodes] == (["node-1"] if told else [])
