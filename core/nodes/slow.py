@@ -260,7 +260,8 @@ def _odd(name: str, changes: Mapping[int, Change], slow: Slowdown, home: Mapping
         return None
     if all(apart[rank] > 0 for rank in odd):
         return _longer(name, odd, rose, does)
-    waited_for = all(rose[rank] <= APART * middle for rank in odd)  # what rises for all is no wait
+    is_longer = name.startswith(_QUOTES_A_LINE) and middle > more / WHOLE  # than a step: others say nothing in between
+    waited_for = not is_longer and all(rose[rank] <= APART * middle for rank in odd)  # what rises for all is no wait
     if less_tells and middle >= need and waited_for:
         return _Odd(
             frozenset(odd), f"its {name} did not rise as much as that of the others, who wait for it", waits=True

@@ -240,12 +240,15 @@ def test_who_alone_does_not_say_what_all_others_say_once_it_stands_still(
     own: tuple[str, ...], found: list[str]
 ) -> None:
     """Its program is silent, and what watches its machine goes on; who says something else only waits otherwise."""
-    said = {n: [f"[rank{n}]: {at(k, f'step {k} loss 2.5')}" for k in range(1, 40)] for n in range(4)}
+    said = {
+        n: [f"[rank{rank}]: {at(k, f'step {k} loss 2.5')}" for k in range(1, 40) for rank in (2 * n, 2 * n + 1)]
+        for n in range(4)
+    }
     for n in range(4):
         texts = own if n == 2 else ("peers: seen 0 s ago, 3 s ago",)
         said[n] += [at(60 * k, text) for k in range(2, 30) for text in texts]
     files: dict[str, str | bytes] = {f"node-{n}.log": lines(*said[n]) for n in range(4)}
-    ranks = {f"node-{n}": (n,) for n in range(4)}
+    ranks = {f"node-{n}": (2 * n, 2 * n + 1) for n in range(4)}
 
     signs = signs_of(job(files, nodes=tuple(ranks), node_ranks=ranks, status=Status.CANCELLED))
 

@@ -122,10 +122,7 @@ def _what_came_before(parsed: Parsed, candidates: Sequence[Candidate]) -> _Befor
 
 
 def _most(table: EventTable, candidates: Sequence[Candidate]) -> int:
-    """When more than half of the ranks had said any of these; never where these are of few of the nodes."""
-    nodes = {node for candidate in candidates for node in candidate.nodes}
-    if len(table.nodes) > 1 and len(nodes) <= len(table.nodes) * MAJORITY:
-        return NEVER  # of the others nobody knows the ranks
+    """When more than half of the ranks had said any of these."""
     first, needed = sorted(first_of_ranks(table, candidates).values()), int(len(table.ranks) * MAJORITY)
     return first[needed] if len(first) > max(needed, 1) else NEVER
 

@@ -44,8 +44,10 @@ class _UnmarkedNames:
         match = self.head.match(line)
         if match is None or match["name"] not in self.names:
             return None
-        before, behind = line[: match.start("name")], line[match.end() :].lstrip()
-        behind = behind if before else behind.lstrip(b": ")  # "10.0.0.7: ...", as pdsh has it
+        before, behind = line[: match.start("name")], line[match.end() :]
+        if before and behind.startswith(b":"):
+            return None  # who speaks stands before it: "pdsh@login2: 10.0.0.7: ssh exited with exit code 255"
+        behind = behind.lstrip() if before else behind.lstrip(b": \t")
         return Peeled(before + behind, nodes=(match["name"],))
 
 
