@@ -61,7 +61,6 @@ _LABELLED = re.compile(
     rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} "
     rb"|(?: {0,6}[0-9]{1,6}: )?[A-Za-z0-9][\w.-]{0,62}:[0-9]{1,10}:[0-9]{1,10} \[[0-9]{1,4}\] NCCL "
 )
-_OWNED = re.compile(rb"[/@#:]")
 _MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
 
 
@@ -141,8 +140,8 @@ def _reading(
     column: NamePlace, names: Sequence[bytes], *, always: bool, everywhere: bool, beside: NameReading | None
 ) -> NameReading | None:
     """How these names of a column are read; None when they are not those of speakers, or tell what ``beside`` does."""
-    if not names:
-        return None
+    if not names or (column.key == b"ip=" and column.close.startswith(b")")):
+        return None  # the latter is of Ray's label, "(Worker pid=7, ip=10.0.0.7) ", which core.logs.lines reads whole
     # "<7>" is a priority of syslog, but behind that no blank stands
     is_enclosed = column.open in (b"[", b"(", b"{", b"<") or column.close[:1] == b"|"
     reading = find_reading(names, column.key[:-1], opens=everywhere and is_enclosed)
