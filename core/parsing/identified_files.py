@@ -51,7 +51,9 @@ def name_themselves(
     if told or len(files) < 2:
         return {name: home for identifier, home in told.items() for name in files[identifier]}
     said = {identifier: b"\n".join(heads[name] for name in own) for identifier, own in files.items()}
-    homes = mentioned(said, nodes) if nodes else _own_names(said, machines, {}) or {name: name for name in files}
+    homes = (
+        mentioned(said, nodes) if nodes else _own_names(said, machines, alike=True) or {name: name for name in files}
+    )
     return {name: home for identifier, home in homes.items() for name in files[identifier]}
 
 
@@ -62,7 +64,7 @@ def numbered_themselves(heads: Mapping[str, bytes], machines: Collection[str]) -
         groups[re.sub(r"\d+", "#", strip(name))][name] = head
     found: dict[str, str] = {}
     for group in groups.values():
-        found |= _own_names(group, machines, None) if len(group) > 1 else {}
+        found |= _own_names(group, machines, alike=False) if len(group) > 1 else {}
     return found
 
 
@@ -78,28 +80,45 @@ def mentioned(heads: Mapping[str, bytes], nodes: Sequence[str]) -> dict[str, str
     return found if len(found) == len(heads) == len(set(found.values())) else {}
 
 
-def _own_names(said: Mapping[str, bytes], machines: Collection[str], alike: dict[str, str] | None) -> dict[str, str]:
+def _own_names(said: Mapping[str, bytes], machines: Collection[str], *, alike: bool) -> dict[str, str]:
     """The name that stands in one place of a line of each, not the same in all: one that is known, or behind a key.
 
     Args:
-        alike: what to answer where there is none but names that are made alike, of which each has its own; None where
-            these may be names of anything.
+        alike: whether, where there is none such, names will do that are made alike, of which each has its own.
     """
-    places: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    places: dict[str, dict[str, str]] = defaultdict(dict)
+    left: set[str] | None = None  # places in which all have named one so far: mostly none after a few files
     for identifier, text in said.items():
-        for line in without_ansi(text).decode("utf-8", "replace").split("\n")[:_BEGINNING]:
-            for match in (*MACHINE_NAME.finditer(line), *_KEYED.finditer(line)):
-                places[re.sub(r"\d+", "#", line[: match.start("host")])][identifier].add(match["host"])
-    for place, told in sorted(places.items()):
-        homes = {identifier: next(iter(names)) for identifier, names in told.items() if len(names) == 1}
-        if len(homes) < len(said) or len(set(homes.values())) == 1 or any(map(IDENTIFIER.fullmatch, homes.values())):
-            continue
-        if _NODE.search(place) or set(homes.values()) <= set(machines):
-            return homes
-        shapes = {re.sub(r"\d+", "#", home) for home in homes.values()}
-        if alike == {} and len(shapes) == 1 and len(set(homes.values())) == len(homes):
-            alike = homes
-    return alike or {}
+        own = {
+            place: name
+            for place, name in _named_once(text).items()
+            if alike or name in machines or _NODE.search(place) is not None
+        }
+        left = set(own) if left is None else left & set(own)
+        if not left:
+            return {}
+        for place in left:
+            places[place][identifier] = own[place]
+    told = {
+        place: homes for place, homes in sorted(places.items()) if place in (left or ()) and _differ(homes.values())
+    }
+    sure = [of for place, of in told.items() if _NODE.search(place) or set(of.values()) <= set(machines)]
+    made_alike = [of for of in told.values() if len({re.sub(r"\d+", "#", name) for name in of.values()}) == 1]
+    each_its_own = [of for of in made_alike if alike and len(set(of.values())) == len(of)]
+    return next(iter([*sure, *each_its_own]), {})
+
+
+def _differ(names: Collection[str]) -> bool:
+    return len(set(names)) > 1 and not any(map(IDENTIFIER.fullmatch, names))
+
+
+def _named_once(text: bytes) -> dict[str, str]:
+    """The name in each place of the first lines in which no two different ones stand."""
+    places: dict[str, set[str]] = defaultdict(set)
+    for line in without_ansi(text).decode("utf-8", "replace").split("\n")[:_BEGINNING]:
+        for match in (*MACHINE_NAME.finditer(line), *_KEYED.finditer(line)):
+            places[re.sub(r"\d+", "#", line[: match.start("host")])].add(match["host"])
+    return {place: next(iter(names)) for place, names in places.items() if len(names) == 1}
 
 
 def _by_identifier(names: Iterable[str]) -> dict[str, list[str]]:
