@@ -181,3 +181,35 @@ def test_who_had_to_be_killed_while_all_others_ended_by_themselves_is_suspected(
     found = diagnose(told, [])
 
     assert [node.node for node in found.nodes] == ["node-3"]
+
+
+def test_an_error_above_the_first_clock_of_its_file_may_have_ended_the_job() -> None:
+    """LSF's mail puts the clocks of the job below what mpirun said last; who trained on after them tells nothing."""
+    orte = (  # open-mpi/ompi orte/mca/errmgr/base/help-errmgr-base.txt (4.1)
+        "ORTE has lost communication with a remote daemon.",
+        "",
+        "  HNP daemon   : [[56637,0],0] on node cn-01",
+        "  Remote daemon: [[56637,0],1] on node cn-02",
+    )
+    names = tuple(f"cn-{n:02d}" for n in range(1, 5))
+    steps = [at(5 * k, f"step {k} loss 2.5") for k in range(1, 40)]
+    files: dict[str, str | bytes] = {f"{name}/rank_{n}.log": lines(*steps) for n, name in enumerate(names)}
+    files["lsf.77.o"] = lines(*orte, "", at(1, "Started"), at(300, "Terminated"))
+    ranks = {name: (n,) for n, name in enumerate(names)}
+
+    assert suspected(job(files, nodes=names, node_ranks=ranks, world_size=4)) == ["cn-02"]
+
+
+def test_a_launchers_set_up_that_names_one_node_accuses_nobody() -> None:
+    """Its lines have no clock, and its file counts nothing: nobody knows that they came since the last step."""
+    names = tuple(f"inst-{n}" for n in range(4))
+    store = "INFO:composer.cli.launcher:Distributed KV store: tcp://inst-0:20022"
+    files: dict[str, str | bytes] = {
+        f"{name}/launcher.txt": lines(store, "INFO:composer.cli.launcher:Starting distributed environment")
+        for name in names
+    }
+    for n, name in enumerate(names):
+        files[f"{name}/rank_{n}.log"] = lines(*(f"step {k} loss 2.5" for k in range(9)))
+    ranks = {name: (n,) for n, name in enumerate(names)}
+
+    assert suspected(job(files, nodes=names, node_ranks=ranks, world_size=4, status=Status.CANCELLED)) == []
