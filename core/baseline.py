@@ -35,7 +35,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What one successful job says, by cohort and message text, and how fast it trained."""
+    """What one successful job says, by cohort and message text, how fast it trained, and if it counted iterations."""
 
     job_id: str
     speakers: Mapping[str, int]
@@ -43,6 +43,7 @@ class Profile:
     ranks: int
     lines: int
     pace: Pace | None = None
+    counted: bool = False
 
     def texts(self) -> dict[str, int]:
         """How often each message occurs in the job."""
@@ -64,6 +65,7 @@ class Normal:
     always: Mapping[str, frozenset[str]]  # cohort: template ids that every speaker said in every good job
     jobs: int
     pace: Pace | None = None  # of the slowest, if any
+    counted: bool = False  # iterations, by any
 
 
 def choose_baseline(manifest: Manifest, others: Iterable[Manifest]) -> tuple[str, ...]:
@@ -124,7 +126,8 @@ def normal(profiles: Sequence[Profile], templates: Mapping[str, Template], marks
             )
     common = {cohort: frozenset.intersection(*sets) for cohort, sets in always.items()}
     pace = slowest([pace for pace in paces if pace is not None])
-    return Normal(most=dict(most), anywhere=dict(anywhere), always=common, jobs=len(profiles), pace=pace)
+    counted = any(profile.counted for profile in profiles)
+    return Normal(dict(most), dict(anywhere), common, len(profiles), pace, counted)
 
 
 def speaker(origin: Origin, file: str) -> str:
@@ -154,6 +157,7 @@ def _profile(reading: JobReading) -> Profile:
             origin = origins[voice]
             if origin.attempt == last_attempt or "attempt_" not in scan.name:
                 by_speaker[origin.cohort, speaker(origin, scan.name)][scan.texts[text]] += count
+    pace, counted = _pace(reading)
     totals: dict[tuple[str, str], list[int]] = defaultdict(list)
     for (cohort, _), who in by_speaker.items():
         for text, count in who.items():
@@ -164,16 +168,20 @@ def _profile(reading: JobReading) -> Profile:
         counts={key: Count(len(counts), sum(counts), max(counts)) for key, counts in totals.items()},
         ranks=len({origin.rank for origin in reading.origins.values() if origin.rank is not None}),
         lines=sum(scan.lines for scan in reading.scans),
-        pace=_pace(reading),
+        pace=pace,
+        counted=counted,
     )
 
 
-def _pace(reading: JobReading) -> Pace | None:
-    """How fast the job trained, as far as its last lines tell; every message is a template of its own for that."""
+def _pace(reading: JobReading) -> tuple[Pace | None, bool]:
+    """How fast the job trained, as far as its last lines tell, and whether it counted iterations.
+
+    Every message is a template of its own for that.
+    """
     table = reading.table({text: template(text, sample=text) for text in reading.texts.all})
     files = {file.name: file for file in reading.job.logs}
-    _, clocked = find_markers(table, files, reading.job.manifest.total_iterations, most=MAX_MARKERS)
-    return course_of(clocked).pace() or drawn_course(clocked).pace()
+    marked, clocked = find_markers(table, files, reading.job.manifest.total_iterations, most=MAX_MARKERS)
+    return course_of(clocked).pace() or drawn_course(clocked).pace(), bool(len(marked.numbers))
 
 
 def _encode(profile: Profile) -> bytes:
@@ -190,6 +198,7 @@ def _encode(profile: Profile) -> bytes:
         "ranks": profile.ranks,
         "lines": profile.lines,
         "pace": astuple(profile.pace) if profile.pace else None,
+        "counted": profile.counted,
     }
     return zlib.compress(json.dumps(document).encode(), 3)
 
@@ -200,6 +209,7 @@ def _decode(data: bytes) -> Profile | None:
         texts = document["texts"]
         counts = {(cohort, texts[place]): Count(*numbers) for cohort, place, *numbers in document["counts"]}
         pace = Pace(*document["pace"]) if document["pace"] else None
-        return Profile(document["job"], document["speakers"], counts, document["ranks"], document["lines"], pace)
+        head = (document["job"], document["speakers"], counts, document["ranks"], document["lines"])
+        return Profile(*head, pace, document["counted"])
     except (zlib.error, ValueError, KeyError, TypeError, IndexError):
         return None

@@ -95,6 +95,11 @@ class Parsed:
         return find_timings(self.table, self.files, self.iterations, ranks)
 
     @property
+    def ended_before_training(self) -> bool:
+        """Whether no iteration was counted, though good jobs of the same program count them."""
+        return self.iterations.last is None and self.usual is not None and self.usual.counted
+
+    @property
     def nodes(self) -> tuple[str, ...]:
         """Nodes of the job: as the manifest names them, else as they spoke; its ranks where these stand for nodes."""
         if self.unit == "rank" and not self.job.manifest.nodes:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.course.pace import SECOND
 from core.events.table import EventTable
 from core.events.table_rows import TablePart
 from core.logs.lines import NO_TIME
@@ -48,7 +49,7 @@ def find_openers(table: EventTable, marks: NDArray[np.intp], of_event: NDArray[n
         rows, opened = _in_part(table, part, marks, of_event)
         kept = ~again.of(part, rows, opened)
         rows, opened = rows[kept], opened[kept]
-        clock.add(table.time[rows], opened)
+        clock.add(_in_order(table, rows), opened)
         changes = turns(opened)
         found.append(rows[changes])
         stages.append(opened[changes])
@@ -60,6 +61,17 @@ def find_openers(table: EventTable, marks: NDArray[np.intp], of_event: NDArray[n
 def turns(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where a value differs from the one before it."""
     return np.append([True], values[1:] != values[:-1])[: len(values)]
+
+
+def _in_order(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Times of rows of a file; one without a clock is no earlier than what stands above it in the same second.
+
+    A clock of whole seconds that it carries on may be that of another logger than the one of the row above.
+    """
+    times = table.time[rows]
+    above = np.append([NO_TIME], np.maximum.accumulate(times)[:-1])[: len(times)]
+    later = ~table.timed[rows] & (times != NO_TIME) & (times < above) & (above - times < SECOND)
+    return np.where(later, above, times)
 
 
 def _in_part(

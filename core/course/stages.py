@@ -39,6 +39,8 @@ class _Rules:
     frames: tuple[tuple[Stage, re.Pattern[str]], ...]
     data: re.Pattern[str]
     loop: re.Pattern[str]
+    saved: re.Pattern[str]
+    not_saved: re.Pattern[str]
 
 
 def find_stages(table: EventTable, marks: NDArray[np.intp], memory: Memory | None = None) -> Column:
@@ -92,13 +94,22 @@ def _called_last(lines: Sequence[str]) -> list[str]:
 
 
 def in_train(lines: Sequence[str]) -> bool:
-    """Whether a traceback goes through a function ``train``, in which many programs do all of their work."""
-    return any(frame.function == "train" for frame in read_frames(lines))
+    """Whether a traceback goes through a function in which many programs do all of their work.
+
+    ``train``, and ``train_loop`` of JAX's scripts and of Ray's workers.
+    """
+    return any(frame.function in ("train", "train_loop") for frame in read_frames(lines))
 
 
 def stage_of_path(text: str) -> Stage | None:
     """Stage that a quoted path in a message names: what asks for a data set loads data."""
     return Stage.DATA_LOADING if _rules().data.search(text) else None
+
+
+def speaks_of_saving(text: str) -> bool:
+    """Whether an error of a job that trains speaks of a checkpoint, and not of loading one."""
+    rules = _rules()
+    return rules.saved.search(text) is not None and rules.not_saved.search(text) is None
 
 
 @cache
@@ -115,7 +126,11 @@ def _rules() -> _Rules:
         for stage, patterns in rules["frames"].items()
     )
     loop = re.compile("|".join(f"(?:{pattern})" for pattern in rules["loop"]["functions"]))
-    return _Rules(openers, frames, re.compile(rules["paths"]["data loading"], re.IGNORECASE), loop)
+    data, saved, not_saved = (
+        re.compile(pattern, re.IGNORECASE)
+        for pattern in (rules["paths"]["data loading"], rules["saved"]["words"], rules["saved"]["not"])
+    )
+    return _Rules(openers, frames, data, loop, saved, not_saved)
 
 
 def _carried(

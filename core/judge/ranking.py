@@ -13,7 +13,7 @@ import numpy as np
 
 from core.course.epochs import Epochs
 from core.course.iterations import NO_ITERATION, Iterations, named_iteration
-from core.course.stages import STAGES, in_train, stage_of_frames, stage_of_path
+from core.course.stages import STAGES, in_train, speaks_of_saving, stage_of_frames, stage_of_path
 from core.events.messages import keys_of, rows_of_messages
 from core.events.row_text import each_row, read_rows
 from core.events.table import EventTable
@@ -68,7 +68,7 @@ def rank_candidates(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Ca
         )
         named = _named(raised, place, [lines[row] for row in own if row in lines], interval, parsed.iterations.epochs)
         with_iteration = replace(raised, iteration=named)
-        stage = _stage(with_iteration, place, text, frames)
+        stage = _stage(with_iteration, place, text, frames, began=not parsed.ended_before_training)
         ranked.append(
             (replace(with_iteration, score=_score(with_iteration, place, onset), stage=stage, quote=quote(text)), place)
         )
@@ -221,7 +221,7 @@ def _stage_of_end(parsed: Parsed, candidates: Sequence[Candidate], ending: Endin
         return Stage.TRAINING  # each iteration that is complete is training
     if known is not None:
         return known
-    if _goes_round(parsed):
+    if not parsed.ended_before_training and _goes_round(parsed):
         return Stage.TRAINING
     # a job that fails before any stage was named fails while it starts
     failed = any(candidate.role in (Role.ROOT, Role.PROPAGATED) for candidate in candidates)
@@ -301,13 +301,18 @@ def _score(candidate: Candidate, place: _Place, onset: int) -> float:
     return score * (1 - LATE_SHARE) if late else score
 
 
-def _stage(candidate: Candidate, place: _Place, text: str, frames: _Frames) -> Stage:
-    """Stage by the functions of a traceback, else by the clock; before any iteration by what the message is about."""
+def _stage(candidate: Candidate, place: _Place, text: str, frames: _Frames, *, began: bool) -> Stage:
+    """Stage by the functions of a traceback, else by the clock; before any iteration by what the message is about.
+
+    began: whether the job may have begun to train.
+    """
     stage, fact = place.stage, candidate.fact
     trains = place.iteration >= 0
-    if (named := _stage_of_block(frames, stage, trains=trains)) not in (None, Stage.TRAINING):
+    in_loop = frames.in_loop and (trains or (began and (stage not in _BEFORE_TRAINING or stage is Stage.UNKNOWN)))
+    named = frames.stage or (Stage.TRAINING if in_loop else None)
+    if named not in (None, Stage.TRAINING):
         return named
-    if trains and _is_writing(fact, text) and (named or stage) is Stage.TRAINING:
+    if trains and (named or stage) is Stage.TRAINING and _is_of_saving(candidate, text):
         return Stage.CHECKPOINT_SAVING
     if named is not None or ((trains or candidate.iteration is not None) and stage in _BEFORE_TRAINING):
         return Stage.TRAINING  # who fails in or after an iteration has loaded all that is loaded before
@@ -318,14 +323,10 @@ def _stage(candidate: Candidate, place: _Place, text: str, frames: _Frames) -> S
     return stage if by_clock else fact.stage
 
 
-def _stage_of_block(frames: _Frames, stage: Stage, *, trains: bool) -> Stage | None:
-    """Stage that a traceback names by its functions."""
-    in_loop = frames.in_loop and (trains or stage not in _BEFORE_TRAINING or stage is Stage.UNKNOWN)
-    return frames.stage or (Stage.TRAINING if in_loop else None)
-
-
-def _is_writing(fact: Fact, text: str) -> bool:
-    return fact.kind in _STORES and _WRITES.search(text) is not None
+def _is_of_saving(candidate: Candidate, text: str) -> bool:
+    if candidate.fact.kind in _STORES and _WRITES.search(text) is not None:
+        return True
+    return candidate.role in (Role.ROOT, Role.PROPAGATED) and speaks_of_saving(text)
 
 
 _LABELS = re.compile(

@@ -86,7 +86,7 @@ def test_a_dying_interpreter_tells_its_c_stack_too() -> None:
 
 
 def test_a_traceback_with_the_head_of_torchs_logger_on_each_line_is_one_message() -> None:
-    """torch, _logging; its warning says that nothing broke, and stays a line (a public job of 56 ranks)."""
+    """torch, _logging; a warning says that it was caught: it is a line, and no failure (two public jobs of 56 ranks)."""
     head = "[rank52]:W0619 13:43:42.956000 190186 torch/_inductor/codecache.py:1045] [2/0]"
     lines = [
         f"{head} fx graph cache unable to load compiled graph",
@@ -100,7 +100,10 @@ def test_a_traceback_with_the_head_of_torchs_logger_on_each_line_is_one_message(
     found = said(*lines, *lines)
 
     assert [one.lines for one in found] == [(1,), (2, 3, 4, 5, 6), (7,), (8, 9, 10, 11, 12)]
-    assert found[1].text == "¶ FileNotFoundError: [Errno 2] No such file or directory: '/tmp/aotautograd/<NUM>.tmp'"
+    assert found[1].text == (
+        "W<TS> <NUM> torch/_inductor/codecache.py:<NUM>] [<NUM>/<NUM>] FileNotFoundError: [Errno 2] No such file or "
+        "directory: '/tmp/aotautograd/<NUM>.tmp'"
+    )
 
 
 @pytest.mark.parametrize("separator", ["\\n", "#012", "\\\\n"])

@@ -3,6 +3,7 @@
 import pytest
 
 from core.diagnose import diagnose
+from core.job import Status
 from core.model import Stage
 from tests.support.jobs import four_nodes, job, lines, steps
 
@@ -50,3 +51,35 @@ def test_after_an_iteration_a_missing_shard_fails_the_training() -> None:
 def test_where_no_line_names_a_stage_the_fault_tells(said: str, stage: Stage) -> None:
     """A transfer fails while ranks talk, an import before they do."""
     assert diagnose(four_nodes({1: [said]}), []).stage is stage
+
+
+IN_TRAIN = (
+    "Traceback (most recent call last):",
+    '  File "/opt/run.py", line 9, in {}',
+    '    loader = make(config["shards"])',
+    "KeyError: 'shards'",
+)
+
+
+@pytest.mark.parametrize("function", ["train", "train_loop"])
+def test_who_counts_no_iteration_where_good_jobs_do_has_not_trained(function: str) -> None:
+    """Many programs do all of their work in a function of that name, from settings on."""
+    failed = job({"train.log": lines("hello", *IN_TRAIN).format(function)}, settings_id="a")
+    good = job({"train.log": lines("hello", *steps(9))}, settings_id="a", status=Status.COMPLETED)
+
+    assert diagnose(failed, [good]).stage is Stage.INITIALIZATION
+    assert diagnose(failed, []).stage is Stage.TRAINING
+
+
+@pytest.mark.parametrize(
+    ("said", "stage"),
+    [
+        ("OSError: [Errno 122] Disk quota exceeded: '/lustre/run/step50/__0_0.distcp'", Stage.CHECKPOINT_SAVING),
+        ("RuntimeError: Sicherung 50 fehlgeschlagen", Stage.CHECKPOINT_SAVING),
+        ("RuntimeError: cannot read the last checkpoint", Stage.TRAINING),
+        ("torch.utils.checkpoint.CheckpointError: recomputed values have other metadata", Stage.TRAINING),
+    ],
+)
+def test_after_an_iteration_an_error_that_speaks_of_a_checkpoint_fails_its_saving(said: str, stage: Stage) -> None:
+    """In any language that the rules know; activations that are computed again are none, nor is what is loaded."""
+    assert diagnose(job({"train.log": lines(*START, *steps(6), said)}), []).stage is stage

@@ -188,6 +188,18 @@ def test_who_names_its_stages_keeps_its_own_time() -> None:
     assert found["rank_1.log"] == [MODEL, TRAIN, SAVE, SAVE]
 
 
+def test_what_carries_whole_seconds_on_is_not_before_the_line_above_it() -> None:
+    """Megatron's clock has microseconds, that of a monitor beside it seconds, and what saves has none."""
+    rank_0 = lines(
+        "[2026-11-21 03:53:34.511] iteration: 6 took 3.5 s",
+        "[2026-11-21 03:53:34] | MnRtt/Rnk: 3948.46ms/2",
+        "saving checkpoint at iteration 6 to /opt/ckpt",
+    )
+    controller = lines("[2026-11-21T03:59:34.000] Time limit exhausted for JobId=5")
+
+    assert stages(job({"train.log": rank_0, "slurmctld.log": controller}))["slurmctld.log"] == [SAVE]
+
+
 def test_without_a_marker_the_stage_is_unknown() -> None:
     """Nothing is guessed."""
     assert stages(job({"a.log": lines("hello", at(3, "world"))})) == {"a.log": [UNKNOWN, UNKNOWN]}

@@ -26,6 +26,11 @@ def is_error(text: str) -> bool:
     return _level(text) in _ERRORS
 
 
+def is_warning(text: str) -> bool:
+    """Whether a logger wrote the row at the level of what it goes on after."""
+    return _level(text) in ("WARN", "WARNING", "W")
+
+
 def is_fatal(text: str) -> bool:
     """Whether a logger wrote the row at the level after which the process is aborted."""
     return _level(text) in ("FATAL", "CRITICAL", "F")

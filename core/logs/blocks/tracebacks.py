@@ -9,6 +9,7 @@ from core.logs.blocks.chains import HEAD, Chain, read_chain
 from core.logs.blocks.exceptions import ExceptionText, type_of, without_module
 from core.logs.blocks.found_block import BLOCK_MARK, FoundBlock, called
 from core.logs.blocks.frames import first_function, last_frame
+from core.logs.blocks.logger_records import is_warning
 from core.logs.refine import refine
 from core.logs.voice_lines import VoiceLines
 
@@ -44,6 +45,8 @@ def read_traceback(lines: VoiceLines, start: int, done: int) -> FoundBlock | Non
         return None
     if not chain.exceptions:
         return FoundBlock(start, chain.end, (start,), BLOCK_MARK + CUT_OFF)
+    if is_led and is_warning(lead):  # who logs an exception as a warning has caught it, and goes on
+        return FoundBlock(start, chain.end, _rows(chain), refine(lines[_rows(chain)[-1]]))
     return _with_report(lines, chain, start) or _with_header(lines, read, start, done, chain)
 
 
