@@ -86,7 +86,7 @@ def test_a_dying_interpreter_tells_its_c_stack_too() -> None:
 
 
 def test_a_traceback_with_the_head_of_torchs_logger_on_each_line_is_one_message() -> None:
-    """torch, _logging; a warning says that it was caught: it is a line, and no failure (two public jobs of 56 ranks)."""
+    """torch, _logging; its warning says that it was caught, and is a line (public jobs of 56 ranks)."""
     head = "[rank52]:W0619 13:43:42.956000 190186 torch/_inductor/codecache.py:1045] [2/0]"
     lines = [
         f"{head} fx graph cache unable to load compiled graph",

@@ -40,14 +40,22 @@ def read_traceback(lines: VoiceLines, start: int, done: int) -> FoundBlock | Non
     is_led = _is_led(lines, start, lead, match[0])
     read = without(lines, lead) if is_led else plainly(lines)
     chain = read_chain(read, start, is_flat=is_led)
-    if not chain.exceptions and "%|" in lead:  # a bar's frames may be in the voice of the rank of the label between
-        lines.in_vain = chain.end
-        return None
     if not chain.exceptions:
-        return FoundBlock(start, chain.end, (start,), BLOCK_MARK + CUT_OFF)
+        return _cut_off(lines, chain, start, lead)
     if is_led and is_warning(lead):  # who logs an exception as a warning has caught it, and goes on
         return FoundBlock(start, chain.end, _rows(chain), refine(lines[_rows(chain)[-1]]))
     return _with_report(lines, chain, start) or _with_header(lines, read, start, done, chain)
+
+
+def _cut_off(lines: VoiceLines, chain: Chain, start: int, lead: str) -> FoundBlock | None:
+    """A traceback without an exception; none where a bar was drawn, whose frames may be in the voice of another rank.
+
+    The label of that rank stood between them.
+    """
+    if "%|" in lead:
+        lines.in_vain = chain.end
+        return None
+    return FoundBlock(start, chain.end, (start,), BLOCK_MARK + CUT_OFF)
 
 
 def read_syntax_error(lines: VoiceLines, start: int, _: int) -> FoundBlock | None:
