@@ -18,6 +18,8 @@ _OUTCOME = re.compile(
 )
 # What names the message in a structured log: two keys of MLPerf logging are two events.
 _NAME = re.compile(r'"(?:key|event|event_name)": ?"([A-Za-z_][\w.-]{0,60})"')
+# All that a line says: one of a record that is printed a line a field, as Julia's logger does.
+_FIELD_LINE = re.compile(r"^\W{0,8}([A-Za-z_][\w.-]{0,60}) ?[=:] {0,8}<NUM>\W{0,2}$")
 # What was raised, with which a report begins: two errors of one function are two events.
 _TYPE = re.compile(rf"^{BLOCK_MARK}((?:[A-Za-z_]\w{{0,60}}\.){{0,8}}[A-Z]\w{{0,60}}(?:Error|Exception))(?!\w)")
 _TWO_WORDS = re.compile(r"\btimed out\b", re.IGNORECASE)
@@ -61,7 +63,7 @@ def guard(text: str) -> str:
     """One token for all that tells a message apart; messages with different ones are never one event."""
     outcomes = sorted({match[0].lower() for match in _OUTCOME.finditer(text)})
     kind, names = "block" if text.startswith(BLOCK_MARK) else "line", _NAME.findall(text)
-    names += _TYPE.findall(text)
+    names += _TYPE.findall(text) + _FIELD_LINE.findall(text)
     token = "|".join((kind, level(text), ",".join(slots(text)), ",".join(outcomes), ",".join(names)))
     return token.replace(" ", "_")
 
@@ -81,7 +83,7 @@ def may_tell(text: str) -> bool:
 
 def telling_parts(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of what words do not tell: slots, names, types, outcomes of two words, levels of one letter."""
-    patterns = (_NAME, _TYPE, _TWO_WORDS, _LETTER)
+    patterns = (_NAME, _FIELD_LINE, _TYPE, _TWO_WORDS, _LETTER)
     for pattern in (_SLOT, *patterns) if _DIGIT.search(text) else patterns:
         for match in pattern.finditer(text):
             yield match.span()

@@ -5,7 +5,7 @@ order to stop that its peers answer.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,6 @@ from core.course.pace import SECOND, Course
 from core.course.patience import HANG_SECONDS
 from core.events.row_text import read_rows
 from core.events.table import EventTable, rows_by
-from core.facts import complains
 from core.judge.ending import Ending
 from core.judge.phrase import phrase, words_of_names
 from core.judge.rank_rows import last_rows, last_words
@@ -39,11 +38,12 @@ NO_ANSWER = 0.45  # a stopped process does not answer; one that waits in native 
 _REPEATED = "x across cluster]"
 
 
-def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
+def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str], judged: Collection[int]) -> list[Sign]:
     """Signs for the nodes of the few ranks that held up a job that hung.
 
     Args:
         home: node of each rank.
+        judged: events that tell of the failure: who never said those is told elsewhere.
     """
     unclear = ending.progressed is None and ending.stopped is not None  # never began, or no clock tells when
     unsaid = ending.undated and ending.slow is None  # nobody tells when it was ended: it may have stood still before
@@ -54,7 +54,7 @@ def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list
         return late  # one may have said for all what the others did not print
     lacking = (
         late
-        or _lacks(parsed, ending, home)
+        or _lacks(parsed, ending, home, judged)
         or _stands_elsewhere(parsed, ending, home)
         or _says_otherwise(parsed, ending, home)
     )
@@ -99,7 +99,7 @@ def _lag_before(courses: Mapping[int, Course], rank: int) -> int:
     return time - int(np.median(times))
 
 
-def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
+def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str], judged: Collection[int]) -> list[Sign]:
     """Ranks that lack what most of the others said once more, since the last progress and before the stop."""
     table = parsed.table
     marks = set(np.unique(table.event[parsed.iterations.marks]).tolist())  # who is behind by an iteration is told
@@ -108,7 +108,7 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign
     same: dict[str, list[int]] = {}
     for event, count_of in sorted(_counts(table).items()):
         sample = table.templates[event].sample
-        if event in marks or complains(sample):  # who never complained is told elsewhere
+        if event in marks or event in judged:
             continue
         alike = same.setdefault(phrase(sample, names) or sample, [])  # names of speakers make several events of it
         alike.append(event)
@@ -338,7 +338,8 @@ def _said_late(parsed: Parsed, events: Sequence[int], ending: Ending) -> list[in
         return [event for event, own in below.items() if own.all() and not ending.ordered]
     times = {event: int(table.time[rows].max()) for event, rows in table.rows_of(events).items()}
     if since is not None:
-        return [event for event, last in times.items() if since - SECOND <= last and NO_TIME < last < until]
+        end = until if ending.ordered else until + 1  # the last line of all may be what most said
+        return [event for event, last in times.items() if since - SECOND <= last and NO_TIME < last < end]
     said = np.sort(table.time[table.head & (table.rank_of_voice[table.voice] >= 0) & (table.time < until)])
     went_on = len(said) - np.searchsorted(said, list(times.values()), side="right")
     quiet = until - int(HANG_SECONDS * SECOND)

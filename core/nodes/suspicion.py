@@ -106,7 +106,7 @@ def find_signs(
         *_missing(parsed, expected, candidates),
         *slow,
         *_of_pace(parsed, ending, durations, node_of_rank),
-        *_of_hang(parsed, ending, home, names),
+        *_of_hang(parsed, candidates, ending, home, names),
         *speechless_signs(parsed, candidates, home | _counting(parsed, node_of_rank)),
         *unfinished_signs(parsed, ending, spans, home),
         *last_round_signs(parsed, ending, home),
@@ -195,10 +195,13 @@ def _of_pace(
     )
 
 
-def _of_hang(parsed: Parsed, ending: Ending, home: Mapping[int, str], names: Names) -> tuple[Sign, ...]:
+def _of_hang(
+    parsed: Parsed, candidates: Sequence[Candidate], ending: Ending, home: Mapping[int, str], names: Names
+) -> tuple[Sign, ...]:
     """Signs by what the others wait for, of a job that stands still."""
+    judged = frozenset(candidate.event for candidate in candidates if candidate.role is not Role.BENIGN)
     return (
-        *stall_signs(parsed, ending, home),
+        *stall_signs(parsed, ending, home, judged),
         *singled_signs(parsed, ending, names),
         *counted_wait_signs(parsed, ending),
     )

@@ -8,7 +8,7 @@ from core.diagnose import diagnose
 from core.job import Job, Status
 from core.judge.ending import Ending, find_ending
 from core.model import Confidence, Scope
-from tests.support.jobs import at, four_nodes, judged, parse, raised, steps, suspected
+from tests.support.jobs import at, four_nodes, judged, parse, raised, signs_of, steps, suspected
 
 CANCELLED = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:00:{second} ***"
 
@@ -184,6 +184,14 @@ def test_a_rank_that_alone_lacks_the_last_line_of_the_others_is_stuck_there() ->
 
     assert [node.node for node in found.nodes] == ["node-2"]
     assert "never came to" in found.nodes[0].because
+
+
+def test_a_rank_that_alone_lacks_a_warning_of_all_others_is_stuck() -> None:
+    """Nobody knows its words; it was the last that anybody said, of a job that nobody ended."""
+    pending = [at(90 + 30 * k, f"WARN comm: collective pending for {60 + 30 * k}s") for k in range(2)]
+    one = four_nodes({n: pending for n in (0, 1, 3)}, usual=steps(30, total=900), status=Status.UNKNOWN)
+
+    assert [sign.node for sign in signs_of(one) if sign.channel == "lacks"] == ["node-2"]
 
 
 def test_what_a_rank_said_where_the_others_said_something_else_is_quoted() -> None:

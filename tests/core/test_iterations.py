@@ -348,3 +348,26 @@ def test_a_number_is_found_by_its_word_as_without(text: str) -> None:
 
     assert found == [measure.read.search(text) is not None for measure in measures()]
     assert any(found)
+
+
+def test_a_record_that_is_printed_a_line_a_field_counts() -> None:
+    """As Julia's ConsoleLogger does (base/logging/ConsoleLogger.jl): each line is a name and a number."""
+    record = (
+        "\u250c Info: train",
+        "\u2502   rank = {}",
+        "\u2502   batch = {}",
+        "\u2502   seen = {}",
+        "\u2514   lr = 0.1",
+    )
+    of_rank = {
+        f"out.{rank}": lines(
+            *(
+                text.format(value)
+                for k in range(10, 90, 10)
+                for text, value in zip(record, ("", rank, k, 64 * k, ""), strict=True)
+            )
+        )
+        for rank in range(3)
+    }
+
+    assert parse(job(of_rank)).iterations.last == 80
