@@ -189,7 +189,7 @@ def test_a_rank_that_alone_lacks_the_last_line_of_the_others_is_stuck_there() ->
 def test_a_rank_that_alone_lacks_a_warning_of_all_others_is_stuck() -> None:
     """Nobody knows its words; it was the last that anybody said, of a job that nobody ended."""
     pending = [at(90 + 30 * k, f"WARN comm: collective pending for {60 + 30 * k}s") for k in range(2)]
-    one = four_nodes({n: pending for n in (0, 1, 3)}, usual=steps(30, total=900), status=Status.UNKNOWN)
+    one = four_nodes(dict.fromkeys((0, 1, 3), pending), usual=steps(30, total=900), status=Status.UNKNOWN)
 
     assert [sign.node for sign in signs_of(one) if sign.channel == "lacks"] == ["node-2"]
 
