@@ -28,6 +28,7 @@ from core.shares import MIN_RANKS
 OUTSIDE = 0.3  # a hint, as contrast is: it tells who differs, not that anything is wrong
 LOW, HIGH = 10, 90  # percentiles between which a number lies, but for single ones
 BALANCED = 2 / 3  # of the longer of both, that the other has at least: what it works longer is what it waits less
+OTHERS = 4  # nodes that agree: of fewer, one that does another part of the work is a large part of them
 AGREE = 0.5  # of how far the lone one is away, that all others are from each other at most
 _IDLE = re.compile(r"idle|stall", re.IGNORECASE)  # waits that name no other rank
 # Waits for a neighbour: stages of a pipeline differ by what they hold, the last one has the loss
@@ -243,6 +244,33 @@ def level_signs(told: Sequence[tuple[int, str, Numbers]], *, slow: bool) -> list
     says, channel = "its own work takes longer than that of all others from the beginning on", "outside"
     weight = AGREED if slow else OUTSIDE
     return [Sign(node, "series" if slow else channel, weight, because, says=says, check=_CHECK.format(node))]
+
+
+def gauge_signs(told: Sequence[tuple[int, str, Numbers]], first: str) -> list[Sign]:
+    """A sign for the only node whose gauge is far from that of all others, which agree on it, all along.
+
+    Of a job whose steps take longer than those of good ones: who works while all others wait is busy, or hot.
+
+    Args:
+        told: numbers with their message, their name and whom they are of.
+        first: the node of the first rank, which does more than the others in many programs.
+    """
+    found: dict[str, _Level] = {}
+    for _, name, values in told:
+        if len({subject.node for subject in values}) <= OTHERS or may_be_duration(name) or is_rate(name):
+            continue  # times and rates are parts of a step, which others judge
+        for node, level in _levels(name, values, LONG_DRIFT):
+            others = [of.values for subject, of in values.items() if subject.node != node]
+            low, high = (float(np.percentile(np.concatenate(others), at)) for at in (LOW, HIGH))
+            if node != first and high - low <= AGREE * abs(level.own - level.others) and low > 0:
+                found.setdefault(node, level)
+    if len(found) != 1:
+        return []
+    ((node, level),) = found.items()
+    name = level.name or "a number"
+    because = f"On {node} {name} is {figure(level.own)} all along, that of all others {figure(level.others)}."
+    says = f"its {name} is {figure(level.own)}, that of all others {figure(level.others)}"
+    return [Sign(node, "gauge", CLEAR, because, says=says, check=_CHECK.format(node))]
 
 
 def _levels(name: str, values: Numbers, ratio: float) -> Iterator[tuple[str, _Level]]:

@@ -38,11 +38,12 @@ from core.nodes.leaks import leak_signs
 from core.nodes.listed import listed_signs
 from core.nodes.missing_tensors import missed_signs
 from core.nodes.odd_values import odd_value_signs
+from core.nodes.one_counter import counter_signs
 from core.nodes.onset import onset_signs
 from core.nodes.pair_results import pair_signs
 from core.nodes.peers import other_work
 from core.nodes.probe_levels import probe_signs
-from core.nodes.rank_levels import alone_signs, exchange_signs, level_signs
+from core.nodes.rank_levels import alone_signs, exchange_signs, gauge_signs, level_signs
 from core.nodes.rank_series import series_signs
 from core.nodes.rank_values import told_by_all
 from core.nodes.reported_slowest import reported_signs
@@ -55,7 +56,7 @@ from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
 from core.nodes.straggler import straggler_signs
-from core.nodes.told_numbers import told_numbers, told_seldom
+from core.nodes.told_numbers import counters, measured, told_often, told_seldom
 from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
@@ -141,13 +142,16 @@ def _by_any_numbers(
     """Signs by numbers that nobody knows, where nothing that broke tells why a job failed, or took so long."""
     if any(candidate.role is Role.ROOT and not candidate.fact.stops for candidate in candidates):
         return []
-    told = tuple(told_numbers(parsed, home))
+    often = told_often(parsed, home)
+    told = tuple(measured(parsed, often))
     return (
         series_signs(parsed, told, _onset(ending), ending.slow)
+        or counter_signs(parsed, counters(parsed, often), ending)
         or exchange_signs(told)
         or exchange_signs(tuple(told_seldom(parsed, home)), seldom=True)
         or alone_signs(told)
         or level_signs(told, slow=_is_slower(ending))
+        or (gauge_signs(told, home.get(min(home, default=0), "")) if _is_slower(ending) else [])
     )
 
 

@@ -36,6 +36,7 @@ _BAR = re.compile(
 )  # tqdm: 74/3000 [00:22<39:02; its numbers without a name are no measurement
 
 _Numbers = dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]]  # by place and name, then row and value
+Often = tuple[int, str, dict[Subject, list[tuple[int, float]]]]  # a message, a name, and of each subject row and value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,18 +56,43 @@ class Told:
         return Told(self.values[place:], self.octaves[place:], self.rows[place:], self.times[place:])
 
 
+def told_often(parsed: Parsed, home: Mapping[int, str]) -> list[Often]:
+    """Numbers that lines tell often of most of several subjects, with their message, their name and their rows.
+
+    Args:
+        home: node of each rank.
+    """
+    found_of = [(events[0], found) for events in _events(parsed) for found in _numbers_of(parsed, events, home)]
+    often = []
+    for event, found in _with_longer_messages(found_of):
+        for (_, name), of_subject in sorted(found.items()):
+            whole = {subject: of for subject, of in sorted(of_subject.items()) if len(of) >= MIN_SIDE}
+            if len(whole) >= max(MIN_RANKS, len(of_subject) * MAJORITY):
+                often.append((event, name, whole))
+    return often
+
+
 def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
     """Numbers that are measured of several subjects, with their message and their name.
 
     Args:
         home: node of each rank.
     """
-    found_of = [(events[0], found) for events in _events(parsed) for found in _numbers_of(parsed, events, home)]
-    for event, found in _with_longer_messages(found_of):
-        for (_, name), of_subject in sorted(found.items()):
-            whole = {subject: of for subject, of in sorted(of_subject.items()) if len(of) >= MIN_SIDE}
-            if len(whole) >= max(MIN_RANKS, len(of_subject) * MAJORITY) and _is_measured(whole.values()):
-                yield event, name, _told(parsed, _while_it_trained(parsed, whole))
+    return measured(parsed, told_often(parsed, home))
+
+
+def measured(parsed: Parsed, often: Iterable[Often]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
+    """Those of them that are measured, while the job trained."""
+    for event, name, whole in often:
+        if _is_finite(whole.values()) and not _counts(whole.values()):
+            yield event, name, _told(parsed, _while_it_trained(parsed, whole))
+
+
+def counters(parsed: Parsed, often: Iterable[Often]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
+    """Those of them that count: they never fall, on nobody."""
+    for event, name, whole in often:
+        if _is_finite(whole.values()) and _counts(whole.values()):
+            yield event, name, _told(parsed, whole)
 
 
 def told_seldom(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
@@ -211,12 +237,14 @@ def _above(parsed: Parsed, starts: NDArray[np.intp], most: int) -> dict[int, str
     return {row: unlabelled(parsed.table, row, text).strip() for row, text in texts.items()}
 
 
-def _is_measured(told: Iterable[list[tuple[int, float]]]) -> bool:
-    """Whether numbers are what is measured: finite, not all zero, and no counter."""
-    series = [np.array([value for _, value in of]) for of in told]
-    every = np.concatenate(series)
-    counts = all((np.diff(of) >= 0).all() for of in series)
-    return bool(np.isfinite(every).all() and every.max() > 0) and not counts
+def _is_finite(told: Iterable[list[tuple[int, float]]]) -> bool:
+    """Whether numbers are what is measured or counted: finite, and not all zero."""
+    every = np.array([value for of in told for _, value in of])
+    return bool(np.isfinite(every).all() and every.max() > 0)
+
+
+def _counts(told: Iterable[list[tuple[int, float]]]) -> bool:
+    return all((np.diff([value for _, value in of]) >= 0).all() for of in told)
 
 
 def _while_it_trained(
