@@ -31,6 +31,7 @@ from core.live.findings import duration
 from core.model import Role
 from core.nodes.onset import AT_THE_ONSET, onset_of_slowdown
 from core.nodes.sign import short
+from core.shares import MAJORITY
 
 MOST_EVENTS = 256  # messages that are looked at, those said least often first: what follows a fault is said seldom
 TIMES = 3  # a message is said since the onset: what is said once or twice may be an evaluation or the end of an epoch
@@ -89,17 +90,27 @@ def _other_at_the_start(findings: Findings) -> SlowWork | None:
         if template.id not in parsed.usual.anywhere and not template.block and _tells(template.sample)
     ]
     rows_of_event = table.rows_of(sorted(unusual, key=lambda event: (int(table.heads[event]), event))[:MOST_EVENTS])
-    early = [
+    said = [
         shown_event(table, event, rows, _OTHER)
         for event, rows in sorted(rows_of_event.items())
         if bool((parsed.iterations.of_row[rows] == NO_ITERATION).all())
     ]
+    early = [event for event in said if _is_of_one_or_most(findings, event)]
     early.sort(key=lambda candidate: (-len(candidate.ranks), -len(candidate.nodes), int(candidate.rows[0])))
     if not early:
         return None
     text, who = first_quote(findings, early[0].rows), speakers(findings, early[0])
     because = f"Before the first iteration {who} said \u201c{text}\u201d, which no good job did."
     return SlowWork(tuple(early[:MOST_SHOWN]), because, 0.0)
+
+
+def _is_of_one_or_most(findings: Findings, event: Candidate) -> bool:
+    """Whether one node says it, or most do: what some say makes no job slow, nor what a node says that it is called."""
+    parsed = findings.parsed
+    if len(event.nodes) == 1:
+        return event.nodes[0] not in first_quote(findings, event.rows)
+    speaking, everyone = max((len(event.ranks), len(parsed.table.ranks)), (len(event.nodes), len(parsed.nodes)))
+    return speaking <= 1 or speaking > everyone * MAJORITY
 
 
 def speakers(findings: Findings, event: Candidate) -> str:

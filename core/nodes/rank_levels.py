@@ -247,7 +247,7 @@ def level_signs(told: Sequence[tuple[int, str, Numbers]], *, slow: bool) -> list
 
 
 def gauge_signs(told: Sequence[tuple[int, str, Numbers]], first: str) -> list[Sign]:
-    """A sign for the only node whose gauge is far from that of all others, which agree on it, all along.
+    """A sign for the only node that measures something far from what all others measure, which agree, all along.
 
     Of a job whose steps take longer than those of good ones: who works while all others wait is busy, or hot.
 
@@ -257,8 +257,8 @@ def gauge_signs(told: Sequence[tuple[int, str, Numbers]], first: str) -> list[Si
     """
     found: dict[str, _Level] = {}
     for _, name, values in told:
-        if len({subject.node for subject in values}) <= OTHERS or may_be_duration(name) or is_rate(name):
-            continue  # times and rates are parts of a step, which others judge
+        if len({subject.node for subject in values}) <= OTHERS or any(subject.rank >= 0 for subject in values):
+            continue  # what ranks tell are parts of their steps, which are judged by what those add up to
         for node, level in _levels(name, values, LONG_DRIFT):
             others = [of.values for subject, of in values.items() if subject.node != node]
             low, high = (float(np.percentile(np.concatenate(others), at)) for at in (LOW, HIGH))

@@ -106,6 +106,28 @@ def test_a_traceback_with_the_head_of_torchs_logger_on_each_line_is_one_message(
     )
 
 
+def test_hccls_table_of_links_is_one_message() -> None:
+    """CANN 8.0, hccl comm_base.cc: a frame, a head, a row for each peer; what counts are the rows."""
+    head = "[ERROR] HCCL(26251,python3):2025-01-24-11:24:07.476.{} [comm_base.cc:{}][42715]   "
+    texts = [
+        "_________________________LINK_ERROR_INFO_________________________",
+        "|  comm error, device[0] num[1]  |",
+        "|  dest_ip(rank_id)  |  src_ip(rank_id)   |   Role   |   Status   |",
+        "|--------------------|--------------------|----------|------------|",
+        "|  124.0.0.21(0)   |   124.0.0.11(1)   |  client  | no connect |",
+        "_________________________________________________________________",
+        "the connection failure between this device and target device may be due to the following reasons:",
+    ]
+    only, below = said(*(head.format(100 + n, 967 + n) + text for n, text in enumerate(texts)))
+
+    assert (only.text, only.lines, only.keys) == (
+        "\u00b6 HCCL _LINK_ERROR_INFO_: | no connect |",
+        (1, 2, 3, 4, 5, 6),
+        (5,),
+    )
+    assert below.lines == (7,)
+
+
 @pytest.mark.parametrize("separator", ["\\n", "#012", "\\\\n"])
 def test_a_traceback_in_one_line_is_called_by_its_exception(separator: str) -> None:
     """As a logger of objects escapes it, or rsyslog (parser.escapecontrolcharactersonreceive)."""

@@ -1,5 +1,7 @@
 """What took longer, or was first said, since a job became slow of which no node stands apart."""
 
+from collections.abc import Collection
+
 import pytest
 
 from core.diagnose import diagnose
@@ -86,12 +88,13 @@ def test_work_that_takes_a_small_part_of_what_a_step_lost_is_not_told() -> None:
     assert not any("Since then" in sentence for sentence in slowed(small).why)
 
 
-def slower_than_good(first: str) -> Diagnosis:
-    """The answer for a job whose steps take 6 s where a good job took 1 s, and whose ranks said this at first."""
+def slower_than_good(first: str, who: Collection[int] = range(4)) -> Diagnosis:
+    """The answer for a job whose steps take 6 s where a good job took 1 s, and of which these said this at first."""
 
     def logs(pace: float, *early: str) -> dict[int, list[str]]:
         steps = [at(2 + pace * step, f"step {step} loss 2.5") for step in range(1, 61)]
-        return {n: [at(0, "world is up"), *(at(1, text) for text in early), *steps] for n in range(4)}
+        heads = {n: [at(1, text) for text in early if n in who] for n in range(4)}
+        return {n: [at(0, "world is up"), *heads[n], *steps] for n in range(4)}
 
     good = four_nodes(logs(1.0), status=Status.COMPLETED)
     return diagnose(four_nodes(logs(6.0, first), status=Status.CANCELLED), [good])
@@ -103,6 +106,16 @@ def test_what_no_good_job_said_at_the_start_is_told_of_a_job_that_was_slower_all
 
     assert found.events[0].lines[0].text.endswith(NO_IB)
     assert "4 ranks said \u201cNCCL INFO NET/IB : No device found.\u201d, which no good job did." in found.why[-1]
+
+
+@pytest.mark.parametrize(
+    ("said", "who"),
+    [("cubin cache is cold for this kernel", (1, 2)), ("placed as node-3 by the queue", (3,))],
+    ids=["two of four", "its name"],
+)
+def test_what_some_said_or_how_a_machine_is_called_made_no_job_slow(said: str, who: Collection[int]) -> None:
+    """What slows all is said by most, or by the one that holds the others up."""
+    assert not any("no good job did" in sentence for sentence in slower_than_good(said, who).why)
 
 
 def test_what_is_known_to_be_harmless_is_no_reason_to_be_slow() -> None:

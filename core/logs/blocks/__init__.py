@@ -9,7 +9,7 @@ but the block. One file a printer:
     dumps        faulthandler: a dying interpreter, and stacks of threads
     native       C++ stacks of torch, glog and abseil
     java, go, rust   their stacks and panics
-    reports      torchrun's, argparse's usage text, the kernel's of its OOM killer
+    reports      torchrun's, argparse's usage text, HCCL's table of links, the kernel's of its OOM killer
 """
 
 import re
@@ -41,6 +41,7 @@ _READERS: tuple[tuple[re.Pattern[str], Reader, tuple[str, ...]], ...] = (
     (go.GOROUTINE, go.read_go, ("goroutine ",)),
     (rust.PANIC, rust.read_panic, ("panicked at ",)),
     (reports.USAGE, reports.read_usage, ("usage: ",)),
+    (reports.LINKS, reports.read_links, ("_LINK_ERROR_INFO_",)),
     (reports.OOM, reports.read_oom, ("invoked oom-killer",)),
 )
 _LETTERS = dict.fromkeys(letters for _, _, of_reader in _READERS for letters in of_reader)

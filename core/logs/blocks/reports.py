@@ -1,4 +1,4 @@
-"""Reports of a failure: torchrun's, argparse's usage text, and that of the kernel's OOM killer."""
+"""Reports of a failure: torchrun's, argparse's usage text, HCCL's table of links, the kernel's of its OOM killer."""
 
 import re
 
@@ -68,3 +68,20 @@ def read_oom(lines: VoiceLines, start: int, _: int) -> FoundBlock:
     return FoundBlock(
         start, end, tuple(keys) or (start,), f"{BLOCK_MARK}kernel: out of memory ({kind}): Killed process"
     )
+
+
+LINKS = re.compile(r"_LINK_ERROR_INFO_")
+_RULE = re.compile(r"_{20,}$")  # closes the table
+_LINK = re.compile(r"\(<NUM>\)\s*\|\s*(?:server|client)\s*\|\s*([a-z ]{2,40}?)\s*\|")
+_MAX_LINKS = 1_024  # rows: one of each peer of a rank
+
+
+def read_links(lines: VoiceLines, start: int, _: int) -> FoundBlock | None:
+    """HCCL's table of the peers that a rank could not connect, called by how they fared (comm_base.cc of CANN 8.0)."""
+    last = min(start + _MAX_LINKS, len(lines))
+    end = next((row for row in range(start + 1, last) if _RULE.search(lines[row])), last)
+    found = {row: match[1] for row in range(start + 1, end) if (match := _LINK.search(lines[row]))}
+    if not found:
+        return None
+    states = " | ".join(sorted(set(found.values())))
+    return FoundBlock(start, min(end + 1, last), tuple(found), f"{BLOCK_MARK}HCCL _LINK_ERROR_INFO_: | {states} |")
