@@ -35,7 +35,7 @@ ALIKE = 2 / 3  # of what it changed by on most: by so much at least it has to on
 SHORT = 2  # letters of a word that names nothing ("in 8.3 s")
 PAIR = 2  # machines, of which either may be the odd one
 AT_ONSET = 2  # values on either side of the iteration from which on the job is slower: nobody chose that place by them
-FIRST = 1.0  # octaves by which the first value is beyond all others: the first step compiles and connects
+FIRST = 1.0  # octaves by which first values are beyond all others: the first step compiles and connects
 WARM_UP = 0.1  # of the values: first steps compile, fill caches and connect
 CUT_OFF = 0.75  # of the values that most have: of fewer the log was cut off, or began late, and tells of other times
 GAP = 1 / 2  # of the change, that then lies between the highest before and the lowest after
@@ -323,9 +323,7 @@ def find_split(told: Told, grain: float) -> _Split | None:
 
     The split is where the means of both sides differ most for their number of values (CUSUM statistic).
     """
-    of = told.octaves.copy()
-    if len(of) > 1 and of[0] > of[1:].max() + FIRST:
-        of[0] = of[1]
+    of = _without_first_steps(told.octaves)
     places = np.arange(MIN_SIDE, len(of) - MIN_SIDE + 1)
     sums = np.cumsum(of)[places - 1]
     apart = (of.sum() - sums) / (len(of) - places) - sums / places
@@ -337,6 +335,16 @@ def find_split(told: Told, grain: float) -> _Split | None:
     grains = abs(np.median(told.values[place:]) - np.median(told.values[:place])) / grain
     time = int(told.times[place]) if len(told.times) else None
     return _Split(place / len(of), time, octaves) if grains >= GRAINS else None
+
+
+def _without_first_steps(octaves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same with the values of first steps, one of each process of a node, as the one behind them."""
+    early = max(1, int(len(octaves) * WARM_UP))
+    if len(octaves) <= early:
+        return octaves
+    far = octaves[:early] > octaves[early:].max() + FIRST
+    first = early if far.all() else int(np.argmin(far))
+    return np.append(np.full(first, octaves[first]), octaves[first:])
 
 
 def _error(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:

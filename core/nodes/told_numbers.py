@@ -35,6 +35,9 @@ _BAR = re.compile(
     r"\d/(?:\d{1,12}|\?) \[\d"
 )  # tqdm: 74/3000 [00:22<39:02; its numbers without a name are no measurement
 
+# What a process is called; which of them spoke last is chance
+_CALLS = re.compile(r"(?:\w{0,40}_)?(?:p|t|uu|gu)?id|port|process|thread", re.IGNORECASE)
+
 _Numbers = dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]]  # by place and name, then row and value
 Often = tuple[int, str, dict[Subject, list[tuple[int, float]]]]  # a message, a name, and of each subject row and value
 
@@ -144,7 +147,7 @@ def _read(
     for row, text in lines:
         draws = _BAR.search(text) is not None
         for subject, number in subjects.read(row, text):
-            if draws and not number.name:
+            if (draws and not number.name) or _CALLS.fullmatch(number.name):
                 continue
             name = f"{heads[row]} {number.name}".strip() if row in heads else number.name
             found[number.place, name][subject].append((row, number.value))

@@ -297,3 +297,33 @@ def test_the_first_value_and_a_log_that_was_cut_off_hide_no_change(cut: int, fir
     one = job(dict(files), nodes=tuple(NODES), node_ranks=NODES, status=Status.FAILED)
 
     assert [node.node for node in diagnose(one, []).nodes] == ["farm-c"]
+
+
+def told_by_processes(speaks: bool, warm: float) -> Job:
+    """A job of which two processes of each node tell their steps in its log; one node works longer from a step on.
+
+    Args:
+        speaks: from then on one process of another node speaks for both.
+        warm: times as long as the others takes the first step of each.
+    """
+    files = {}
+    for number, node in enumerate(NODES):
+        texts = []
+        for step in range(1, STEPS + 1):
+            late = step > ONSET
+            for process in (1, 1) if speaks and late and node == "farm-b" else (0, 1):
+                knead = 0.4 * (1.4 if late and node == "farm-c" else 1.0) * (warm if step == 1 else 1.0)
+                knead *= 1 + 0.02 * noise(step, 2 * number + process)
+                texts.append(
+                    f"(Baker pid={3000 + 700 * number + 9000 * process}) turn {step} | knead {knead * 1000:.0f} ms"
+                )
+        files[f"{node}.log"] = lines(*texts)
+    return job(dict(files), nodes=tuple(NODES), node_ranks=NODES, status=Status.CANCELLED)
+
+
+@pytest.mark.parametrize(("speaks", "warm"), [(True, 1.0), (False, 40.0)])
+def test_neither_first_steps_of_several_processes_nor_what_they_are_called_hide_who_is_slow(
+    speaks: bool, warm: float
+) -> None:
+    """A number of a process is a name; a second first step is no level."""
+    assert suspected(told_by_processes(speaks, warm)) == ["farm-c"]
