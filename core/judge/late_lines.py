@@ -27,8 +27,10 @@ from core.shares import MAJORITY, MIN_RANKS
 
 MOST = 6  # such messages; a reader looks at few (as in core.answer.build_diagnosis), and programs end with few words
 BELOW = 64  # rows that are looked at below it: who stops a job says so in few
-_WORD = re.compile(r"(?<![A-Za-z<])[A-Za-z]{3,40}")
-_WORDS = re.compile(r"(?:[A-Za-z]{2,40}[^A-Za-z]{1,40}){2}[A-Za-z]{2}")  # three of them: a message, no part of a list
+_WRITTEN_TOGETHER = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # letters of Chinese, Japanese and Korean
+_WORD = re.compile(rf"(?<![^\W\d_]|<)[^\W\d_]{{3,40}}|{_WRITTEN_TOGETHER}{{2}}")
+# Three of them, or what is about as long where no blanks part them: a message, no part of a list
+_WORDS = re.compile(rf"(?:[^\W\d_]{{2,40}}[\W\d_]{{1,40}}){{2}}[^\W\d_]{{2}}|{_WRITTEN_TOGETHER}{{6}}")
 # Frames, heads and parts of a dump
 _NO_MESSAGE = re.compile(r"^\s*(?:File \"|\w+\(|\[\[|[\w.]+[=(]|#\d)|\.(?:cc?|cpp|go|rs):|\(most recent call ")
 LATE = Fact(

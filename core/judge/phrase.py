@@ -5,7 +5,8 @@ from collections.abc import Collection
 
 from core.logs.lines import mask
 
-_WORD = re.compile(r"(?<![<A-Za-z])[A-Za-z]{2,40}(?![>A-Za-z])")  # not of the names of masks
+# Of letters of any language; not of the names of masks
+_WORD = re.compile(r"(?<!<)(?<![^\W\d_])[^\W\d_]{2,40}(?![^\W\d_])(?!>)")
 _MASK = re.compile(r"<[A-Z]{2,8}>")
 # A clock, a level, a speaker in brackets, and where loguru says that it was said: "__main__:<module>:53 - "
 _HEAD = re.compile(

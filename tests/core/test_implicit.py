@@ -4,7 +4,7 @@ import pytest
 
 from core.diagnose import diagnose
 from core.job import Job, Status
-from core.judge.phrase import without_head
+from core.judge.phrase import phrase, without_head
 from core.model import Confidence, Scope
 from tests.support.jobs import at, four_nodes, job, lines, lost, raised, saves, signs_of, slurm, suspected, timed_out
 
@@ -177,6 +177,19 @@ def test_what_a_launcher_says_of_most_nodes_marks_none() -> None:
 def test_a_quote_begins_with_what_was_said(text: str, shown: str) -> None:
     """Its clock, its level, its speaker and the place in the code tell nothing of the work."""
     assert without_head(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("133 \u901a\u4fe1", "\u901a\u4fe1"),
+        ("\u0448\u0430\u0433 7 \u043e\u0431\u043c\u0435\u043d", "\u0448\u0430\u0433 \u043e\u0431\u043c\u0435\u043d"),
+        ("gn02 r3: \u00e9criture de 7 parts, 0x7f10", "\u00e9criture de parts"),
+    ],
+)
+def test_what_two_speakers_say_alike_is_told_in_letters_of_any_language(text: str, words: str) -> None:
+    """Numbers, names of machines and single letters are no words."""
+    assert phrase(text, ("gn",)) == words
 
 
 def test_the_only_one_that_never_came_to_what_all_others_did_once_holds_them_up() -> None:

@@ -20,16 +20,22 @@ from core.logs.wraps.tags import LABELS
 _NAMES = dict(zip(MONTHS, range(1, 13), strict=True)) | {b"Mai": 5, b"Okt": 10, b"Dez": 12}  # German ones that differ
 _MONTH = b"|".join(sorted(_NAMES))
 _PART = b"(?:" + _MONTH + rb"|20[0-9]{2}|[0-9]{1,2})"  # of a date
-_SIGNS = rb"(?:[-/ ]|[.,] ?|\xe5\xb9\xb4 ?|\xe6\x9c\x88 ?){1,2}"  # with those of year and month in Chinese and Japanese
+# With the signs of Chinese, Japanese and Korean: of year and month, day, hour, minute, second
+_OF_PARTS = ("[\u5e74\u6708\ub144\uc6d4]", "[\u65e5\uc77c]", "[\u65f6\u6642\uc2dc]", "[\u5206\ubd84]", "[\u79d2\ucd08]")
+_SIGN_OF_YEAR, _SIGN_OF_DAY, _SIGN_OF_HOUR, _SIGN_OF_MINUTE, _SIGN_OF_SECOND = (
+    b"(?:" + b"|".join(sign.encode() for sign in signs[1:-1]) + b")" for signs in _OF_PARTS
+)
+_SIGNS = rb"(?:[-/ ]|[.,] ?|" + _SIGN_OF_YEAR + rb" ?){1,2}"
 _WEEKDAY = b"(?:(?!(?:" + _MONTH + rb")\b)[A-Z][a-z]{1,2}[.,]? {1,2})?"
 _DATE = (
     rb"20[0-9]{2}(?:0[1-9]|1[0-2])[0-3][0-9]"
-    rb"|" + _PART + rb"(?:" + _SIGNS + _PART + rb"){1,2}(?:\.|\xe6\x97\xa5)?"  # the sign of the day
+    rb"|" + _PART + rb"(?:" + _SIGNS + _PART + rb"){1,2}(?:\.|" + _SIGN_OF_DAY + rb")?"
 )
 _BETWEEN = rb"(?:(?<=20[0-9]{2}):|[T_-]|,? {1,2}| ?[,;|@] ?| at |\] ?\[)"
 _TIME = (
-    rb"(?P<hour>2[0-3]|[01]?[0-9])(?P<sign>[:.h-]|\xe6\x97\xb6)(?P<minute>[0-5][0-9])"
-    rb"(?:(?:[:.m-]|\xe5\x88\x86)(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,9}))?(?:s|\xe7\xa7\x92)?)?"
+    rb"(?P<hour>2[0-3]|[01]?[0-9])(?P<sign>[:.h-]|" + _SIGN_OF_HOUR + rb" ?)(?P<minute>[0-5][0-9])"
+    rb"(?:(?:[:.m-]|" + _SIGN_OF_MINUTE + rb" ?)(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,9}))?"
+    rb"(?:s|" + _SIGN_OF_SECOND + rb")?)?"
     rb"(?:(?: |\xe2\x80\xaf)?(?P<half>[AaPp])[Mm])?"
 )
 _BEHIND = rb"(?: ?(?P<zone>Z|UTC|GMT)\b)?(?: (?P<local>[A-Z]{3,5} )?(?P<year>20[0-9]{2})\b)?"  # of a zone's name, too
@@ -91,7 +97,8 @@ def _is_whole(match: re.Match[bytes]) -> bool:
             match["sign"] == b":" and match["second"] is not None and (len(match["hour"]) == 2 or bool(match["half"]))
         )
     has_year = b"20" in match["date"] or match["year"] is not None
-    return has_year or (match["sign"] == b":" and match["second"] is not None)
+    is_clock = match["sign"] == b":" or not match["sign"].isascii()
+    return has_year or (is_clock and match["second"] is not None)
 
 
 def _is_read(line: bytes, match: re.Match[bytes]) -> bool:
@@ -164,6 +171,7 @@ def _date(match: re.Match[bytes], *, day_first: bool) -> tuple[int, int, int] | 
     year, first, second = (0, *numbers[:2]) if len(numbers) == 2 else numbers
     named = next((place for place, part in enumerate(parts) if part in _NAMES), None)
     is_day = parts[0] not in _NAMES if named is not None else (day_first or b"/" not in match["date"])
+    is_day &= match["date"].isascii()  # the sign of the month stands behind it
     month, day = (second, first) if len(parts[0]) != 4 and is_day else (first, second)
     try:
         datetime(year or CENTURY, month, day, tzinfo=UTC)  # 2000 had a 29 February

@@ -48,6 +48,8 @@ def steps(head: str) -> bytes:
         "So %d. Nov %H:%M:%S CET %Y",
         "%Y\u5e74%m\u6708%d\u65e5 %H:%M:%S",
         "%Y\u5e74%m\u6708%d\u65e5 %H\u65f6%M\u5206%S\u79d2",
+        "[%m\u6708%d\u65e5 %H\u6642%M\u5206%S\u79d2]",
+        "%Y\ub144 %m\uc6d4 %d\uc77c %H\uc2dc %M\ubd84 %S\ucd08",
         "[%m/%d/%y %H:%M:%S]",
     ],
 )
