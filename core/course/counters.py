@@ -6,7 +6,8 @@ have in common is what the number does. Only asked where no line is in words of 
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,11 @@ _MEASURES = re.compile(
     r"|lines?|columns?|packages?|modules?|layers?|eta|remaining|part|shard|file|chunk|version|[gtp]?flops",
     re.IGNORECASE,
 )
+# What a job has learned from, which rises by as much with each step; asked for where nothing counts steps.
+_LEARNED = re.compile(
+    r"(?:num_|total_|global_|consumed_|trained_)?(?:samples|examples|tokens|tok|toks|records|images|frames)(?:_seen)?|seen",
+    re.IGNORECASE,
+)
 LIKELY = 2  # of _quality: a word or a total alone, or a regular step beside a measurement
 RANK_SKEW = 3  # ranks that share a file are this many iterations apart at most
 _COUNTED = re.compile(  # what is counted, behind the number: "after 10 minibatches"
@@ -64,15 +70,19 @@ def find_counter(
     files: Mapping[str, LogFile],
     among: NDArray[np.intp] | None = None,
     counted: Collection[int] = (),
+    *,
+    learned: bool = False,
 ) -> CountingEvent | None:
     """What counts iterations: the likeliest number of those that rise; None where none does.
 
     Args:
         among: voices that are listened to; None for all.
         counted: iterations that others count.
+        learned: what a job has learned from counts, too: samples, tokens.
     """
     forms = (ALONE, _MARKED) if among is None else (ALONE,)
-    found = [entry for number in forms for entry in _find(table, files, among, counted, number)]
+    asked = partial(_counting, counted=counted, learned=learned)
+    found = [entry for number in forms for entry in _find(table, files, among, asked, number)]
     if not found:
         return None
     *_, place, event, number = max(found, key=lambda entry: entry[:-1])  # of the same in both forms the first
@@ -83,7 +93,7 @@ def _find(
     table: EventTable,
     files: Mapping[str, LogFile],
     among: NDArray[np.intp] | None,
-    counted: Collection[int],
+    asked: Callable[..., Iterator[tuple[int, int, bool]]],
     number: str,
 ) -> Iterator[tuple[int, bool, int, int, int, str]]:
     """What may count iterations among the numbers that stand so in a line: the likeliest has the most of each.
@@ -93,7 +103,7 @@ def _find(
     """
     form = re.compile(number)
     for event, voice in _often(table, among):
-        for place, quality, goes_on in _counting(table, files, event, voice, counted, form):
+        for place, quality, goes_on in asked(table, files, event, voice, form):
             yield quality, goes_on, int(table.heads[event]), -place, event, number
 
 
@@ -119,21 +129,25 @@ def _counting(
     files: Mapping[str, LogFile],
     event: int,
     voice: int,
-    counted: Collection[int],
     form: re.Pattern[str],
+    *,
+    counted: Collection[int],
+    learned: bool,
 ) -> Iterator[tuple[int, int, bool]]:
     """As ``_rising``, of the last lines of a speaker with this event; of more of them where ranks share a voice."""
     rows = table.rows_of([event])[event]
     mine = rows[table.voice[rows] == voice]
     for most in (MAX_READ, MORE_READ):
         texts = read_rows(files, table, mine[-most:])
-        found = list(_rising([texts[row] for row in sorted(texts)], counted, form))
+        found = list(_rising([texts[row] for row in sorted(texts)], counted, form, learned=learned))
         if found or len(mine) <= most:
             break
     yield from found
 
 
-def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str]) -> Iterator[tuple[int, int, bool]]:
+def _rising(
+    texts: Sequence[str], counted: Collection[int], form: re.Pattern[str], *, learned: bool
+) -> Iterator[tuple[int, int, bool]]:
     """Places of whole numbers that rise by the same step from line to line, and how likely each counts iterations.
 
     And whether it never begins anew.
@@ -144,7 +158,8 @@ def _rising(texts: Sequence[str], counted: Collection[int], form: re.Pattern[str
         numbers = [int(match[0]) for match in matches]
         step = _step(numbers)
         same = _counts_the_same(numbers, counted)
-        quality = _quality(matches, steady=same or step == 1 or _is_regular(matches)) if step else 0
+        steady = same or step == 1 or _is_regular(matches)
+        quality = _quality(matches, steady=steady, learned=learned) if step else 0
         quality += 2 * (quality > 0 and same)
         if quality > LIKELY or (quality == LIKELY and len(texts) >= MIN_TIMES):
             yield place, quality, not _falls(numbers)
@@ -174,21 +189,22 @@ def _falls(numbers: Sequence[int]) -> int:
     return int((np.diff(numbers) < -RANK_SKEW).sum())
 
 
-def _quality(matches: Sequence[re.Match[str]], *, steady: bool) -> int:
+def _quality(matches: Sequence[re.Match[str]], *, steady: bool, learned: bool) -> int:
     """How much says that a number that rises counts iterations; 0 where a word says that it does not."""
     last = matches[-1]
     before, behind = last.string[: last.start()], last.string[last.end() :]
     word = _BEFORE.search(before)
     counted = _COUNTED.match(behind) is not None
     measures = word is not None and any(map(_MEASURES.fullmatch, (word[1], word[1].rpartition("_")[2])))
-    if _UNIT.match(behind) or (measures and not counted):
+    of_samples = learned and steady and word is not None and _LEARNED.fullmatch(word[1]) is not None
+    if _UNIT.match(behind) or (measures and not counted and not of_samples):
         return 0
     total = _TOTAL.match(behind)
     if word and word[1].lower().startswith("epoch"):  # counts only where nothing counts within it
         return LIKELY
     return (
         2 * (total is not None and int(total[1]) >= max(int(match[0]) for match in matches))
-        + 2 * (counted or (word is not None and _COUNTS.fullmatch(word[1]) is not None))
+        + 2 * (counted or of_samples or (word is not None and _COUNTS.fullmatch(word[1]) is not None))
         + steady
         + (_FRACTION.search(last.string) is not None)
     )

@@ -4,7 +4,7 @@ import re
 import tomllib
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files as package_files
 from typing import Any
@@ -28,6 +28,9 @@ _ANY = re.compile("")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3}){0,2}(?![\d,]))")  # of "step 1,200,000"; of a row of numbers none
 _WEIGHTY = 6  # of dialects that count together
 _SECOND = 1_000_000  # microseconds
+# What a step learns from, at least, and what it can be divided by: batches are powers of two, times nodes. Iterations
+# that are printed seldom are so by tens or hundreds.
+_BATCH, _EVEN, _MOSTLY = 1_024, 64, 0.9
 _AT_ONCE = 1 << 12  # rows whose clocks are asked for at once
 _ELAPSED = re.compile(r"\[(?:(\d{1,4}):)?(\d{2}):(\d{2})<")
 _NO_NUMBER = re.compile(r"(?<![A-Za-z])-?(?:nan|inf)(?![A-Za-z])", re.IGNORECASE)
@@ -198,9 +201,20 @@ def _read(table: EventTable, files: Mapping[str, LogFile], limit: int) -> Marker
     found = _read_events(table, files, limit, known)
     if not (found.weights > _LIGHT).any():
         found = found.only(found.weights > _LIGHT)
-    if not len(found.rows) and (counter := find_counter(table, files)) is not None:
-        found = read_counter(table, files, limit, counter)
+    if not len(found.rows):
+        counter = find_counter(table, files) or find_counter(table, files, learned=True)
+        found = found if counter is None else _in_steps(read_counter(table, files, limit, counter))
     return _with_clock(table, files, limit, found) if len(found.rows) and not found.timed.any() else found
+
+
+def _in_steps(found: Markers) -> Markers:
+    """The same in steps where what a step learns from is counted: a round number of samples or tokens each time."""
+    steps = np.diff(np.unique(found.numbers))
+    usual = int(np.median(steps)) if len(steps) else 0
+    if usual < _BATCH or usual % _EVEN or np.mean(found.numbers % usual == 0) < _MOSTLY:
+        return found
+    totals = np.where(found.totals > 0, found.totals // usual, found.totals)
+    return replace(found, numbers=found.numbers // usual, totals=totals)
 
 
 def _with_clock(table: EventTable, files: Mapping[str, LogFile], limit: int, found: Markers) -> Markers:

@@ -207,3 +207,28 @@ def test_the_first_steps_may_be_finer() -> None:
     said = [at(n, f"INFO step fb_s=1.4{n % 10} loss=2.5 mem_gb=61.4 n={n} step_s=1.6{n % 10}") for n in numbers]
 
     assert parse(job({"train.log": lines(*said)})).iterations.last == 56
+
+
+@pytest.mark.parametrize(
+    ("says", "last"),
+    [
+        ("samples={} auc=0.7833 feed=41ms", 11),
+        ("tokens: {}, loss: 4.51", 11),
+        ('{{"ts": 1794356519.287, "tok": {}, "loss": 9.4631}}', 11),
+        ("step={} loss=2.5", 11 * 327_680),
+    ],
+)
+def test_what_a_job_learned_from_counts_its_steps(says: str, last: int) -> None:
+    """Where nothing else counts; a step is what comes each time. A number that is called a step is one."""
+    texts = [says.format(327_680 * n) for n in range(1, ROUNDS)]
+    said = texts if says.startswith("{") else [at(6 * n, text) for n, text in enumerate(texts)]
+    found = parse(job({f"rank_{rank}.log": lines(*said) for rank in range(3)})).iterations
+
+    assert found.last == last
+
+
+def test_samples_count_nothing_beside_steps() -> None:
+    """They are what a step learned from."""
+    said = [at(6 * n, f"samples={327_680 * n} auc=0.7833 upd n:{5 * n}") for n in range(1, ROUNDS)]
+
+    assert parse(job({"rank_0.log": lines(*said)})).iterations.last == 55
