@@ -112,15 +112,15 @@ class _Glob:
     """A text with wildcards, in pieces. Found from left to right, so that no text takes more than linear time."""
 
     whole: str  # the masked message, where the event has no wildcard
-    pieces: tuple[re.Pattern[str], ...]
+    event: str
     literal: str  # without a space; must be somewhere in the text: most texts are refused by it at once
 
     def fits(self, text: str) -> bool:
         if text == self.whole:
             return True
-        if self.literal not in text or not self.pieces:
+        if self.literal not in text:
             return False
-        first, *others = self.pieces
+        first, *others = _pieces(self.event)
         found = first.match(text)
         for piece in others:
             if found is None:
@@ -184,11 +184,11 @@ def _glob(event: str) -> _Glob:
         whole = messages[-1] if messages else event
         # what does not stand in the masked message either would hide that it is the same text
         literals = [literal for literal in _literals(event) if literal in whole]
-        return _Glob(whole, _pieces(event), max(literals, key=len, default=""))
-    pieces = _pieces(event)
-    return _Glob(event, pieces, max(_literals(event), key=len, default=""))
+        return _Glob(whole, event, max(literals, key=len, default=""))
+    return _Glob(event, event, max(_literals(event), key=len, default=""))
 
 
+@lru_cache(maxsize=1 << 12)  # of few events: to compile those of all seeds takes a tenth of a second at each start
 def _pieces(event: str) -> tuple[re.Pattern[str], ...]:
     """A pattern for each piece between wildcards; the first is tried at the start, the last ends the text."""
     sources = ["".join(_source(event, start, end)) for start, end in _spans(event)]

@@ -1,5 +1,6 @@
 """The command line: words in, an exit code out. Everything heavy is loaded by the command that needs it."""
 
+import gc
 import os
 import sys
 from dataclasses import replace
@@ -15,6 +16,10 @@ from bot.commandline.output import open_closed_streams, print_error
 from bot.commandline.replay import cli as replay_cli
 from bot.commandline.version import version
 from core.errors import FirstfaultError
+
+# New objects between two looks for garbage, 700 by default: modules and rules stay until the end, and looking at them
+# again and again is a tenth of the CPU of a small diagnosis (docs/LOG.md, 2026-11-28)
+COLLECT_AFTER = 50_000
 
 app = typer.Typer(
     add_completion=False,
@@ -309,6 +314,7 @@ for _of_the_bot in (bot_cli.serve, bot_cli.demo, bot_cli.check, bot_cli.audit):
 
 def main() -> None:
     """Run a command; the only place that catches what can be told to a person."""
+    gc.set_threshold(COLLECT_AFTER)
     open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -13,8 +13,6 @@ from bot.commandline.output import check_writable, patient_reader, printed, prog
 from bot.commandline.terminal import print_diagnosis
 from bot.fetch.jobs import Request
 from bot.investigate import Answer, draft, investigate, list_events, page, phone
-from bot.report.contract import to_contract
-from bot.report.json_document import to_json
 from bot.report.speedscope import to_speedscope
 from bot.report.trace import has_timeline, to_trace
 from bot.settings import load_settings
@@ -56,6 +54,9 @@ def diagnose(request: Request, *, json: bool, files: Files, use_model: bool, ver
                 sys.stderr.write(f"{title}: {file}\n" if report else f"{title}: there is none, {file} is empty\n")
             sys.stdout.write(first_line(answer.diagnosis) + "\n")
         elif json:
+            from bot.report.contract import to_contract  # noqa: PLC0415 its models take 40 ms, and few ask for them
+            from bot.report.json_document import to_json  # noqa: PLC0415 as above
+
             sys.stdout.write(to_json(to_contract(answer.diagnosis, answer.known, answer.note)))
         else:
             sys.stdout.write(as_text(answer, version))

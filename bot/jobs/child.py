@@ -6,6 +6,7 @@ it is doing. A function that is named on its command line is called before the o
 """
 
 import contextlib
+import gc
 import importlib
 import os
 import signal
@@ -36,12 +37,14 @@ from bot.state.answers import SavedAnswer
 from core.errors import FirstfaultError
 
 PROGRESS_SECONDS = 0.2  # between two messages of one step: a parser calls thousands of times a second
+COLLECT_AFTER = 50_000  # new objects: as of a command (bot.commandline.cli), which begins with the same imports
 MODEST = 5  # niceness: Slack gives the bot three seconds to acknowledge, and a diagnosis may take minutes
 _EXPENDABLE = "500"  # of 1000: when memory runs out, the kernel ends the child and not the bot
 
 
 def main() -> None:
     """Do the task that standard input names."""
+    gc.set_threshold(COLLECT_AFTER)
     orders, output = _pipes()
     _be_modest()
     for loading in sys.argv[1:]:

@@ -109,8 +109,7 @@ def _draw_history(order: Draw, output: TaskOutput) -> SavedAnswer:
 
 def load() -> None:
     """What takes long in a diagnosis and in a reply: their imports; nothing of any job is read."""
-    import sklearn.ensemble  # noqa: PLC0415 half of all
-    import sklearn.feature_extraction.text  # noqa: PLC0415 questions
+    import sklearn.feature_extraction.text  # noqa: PLC0415 questions; a forest is seldom grown
     import sklearn.pipeline  # noqa: PLC0415
     import sklearn.svm  # noqa: F401, PLC0415
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,10 +39,21 @@ _SAVED = re.compile(
     re.IGNORECASE,
 )
 # One of them stands in each such line; to look for one takes a tenth of the time that all of the above takes.
-_WHAT = re.compile(
-    rb"checkpoint|ckpt|model|state|step|\.pt|weights|shard|snapshot|save_|saved|restart|sicherung|zwischenstand|"
-    + "保存".encode(),
-    re.IGNORECASE,
+_WHAT = (
+    *(
+        b"step",
+        b"state",
+        b"model",
+        b"checkpoint",
+        b"ckpt",
+        b".pt",
+        b"weights",
+        b"shard",
+        b"snapshot",
+        b"save_",
+        b"saved",
+    ),
+    *(b"restart", b"sicherung", b"zwischenstand", "保存".encode()),
 )
 # And one of these too
 _WORDS = (
@@ -100,7 +111,7 @@ class Savings:
 
 def savings(parsed: Parsed) -> Savings:
     """What lines report; command lines and printed arguments are no reports."""
-    rows, whole = matching(parsed, [_WHAT, _SAVED], words=_WORDS)
+    rows, whole = matching(parsed, [_SAVED], words=_WORDS, others=_WHAT)
     searched = None if whole else MAX_SEARCHED
     found = tell(parsed, rows, "a checkpoint that was saved", latest=True, searched=searched)
     result = _reports(found)
@@ -121,22 +132,33 @@ def _step_of(parsed: Parsed, line: Line) -> int | None:
     """The step of a saving that a line names by its word, or by a number as the job had come to."""
     table = parsed.table
     rows = rows_of_lines(table, table.files.index(line.file), [line.line])
-    return _step_in(parsed, rows[0], line.text) if rows else None
+    return _steps_in(parsed, {rows[0]: line.text}).get(rows[0]) if rows else None
 
 
-def _step_in(parsed: Parsed, row: int, text: str) -> int | None:
-    """As ``_step_of``; behind "checkpoint" a number far below what was reached counts checkpoints."""
-    iterations = parsed.iterations
-    after = int(iterations.of_row[np.array([row])][0])
+def _steps_in(parsed: Parsed, texts: Mapping[int, str]) -> dict[int, int | None]:
+    """The same for the texts of some rows; asked once for all, because there may be many."""
+    rows = [row for row, text in texts.items() if _is_said(text)]
+    reached = parsed.iterations.of_row[np.array(rows, np.intp)].tolist()
+    numbers = parsed.iterations.course.numbers.astype(np.int64)
+    near = int(np.median(np.diff(numbers))) if len(numbers) > 1 else 1
+    return {row: _step_in(texts[row], after, near) for row, after in zip(rows, reached, strict=True)}
+
+
+def _step_in(text: str, after: int, near: int) -> int | None:
+    """The step that a text names; behind "checkpoint" a number far below what was reached counts checkpoints.
+
+    Args:
+        after: the iteration that the job had come to.
+        near: between two that are counted.
+    """
     match = _STEP.search(text)
     if match is not None and match[1]:
         return int(match[1])
     if match is not None and (after <= 0 or AN_INDEX * int(match[2]) >= after):
         return int(match[2])
-    gaps = np.diff(iterations.course.numbers.astype(np.int64)) if len(iterations.course) > 1 else np.ones(1)
-    near = int(np.median(gaps)) if len(gaps) else 1
-    numbers = [int(number) for number in _ANY_NUMBER.findall(text)]
-    return next((number for number in numbers if after > LEAST_STEP and abs(number - after) <= near), None)
+    if after <= LEAST_STEP:
+        return None
+    return next((number for number in map(int, _ANY_NUMBER.findall(text)) if abs(number - after) <= near), None)
 
 
 LEAST_STEP = 20  # below which a number of a line may as well be a length or a size
@@ -154,17 +176,16 @@ def begun(parsed: Parsed) -> tuple[LookResult, tuple[int, ...]]:
     rows, _ = matching(parsed, [BEGUN])
     found = _reports(tell(parsed, rows, "a saving that began", latest=True))
     texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
-    steps = {_step_in(parsed, row, text) for row, text in texts.items() if _is_said(text)}
-    return found, tuple(sorted(step for step in steps if step is not None))
+    return found, tuple(sorted({step for step in _steps_in(parsed, texts).values() if step is not None}))
 
 
 def _after(parsed: Parsed, rows: Sequence[int]) -> int | None:
     """The iteration after which most of the lines of the last saving came."""
     texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
     kept = [row for row in rows[-MAX_ROWS:] if row in texts and _is_said(texts[row])]
-    reached: dict[int, int] = {}
-    for row in kept:  # the last one of each speaker
-        reached[int(parsed.table.voice[row])] = int(parsed.iterations.of_row[np.array([row])][0])
+    at = np.array(kept, np.intp)
+    voices, after = parsed.table.voice[at].tolist(), parsed.iterations.of_row[at].tolist()
+    reached = dict(zip(voices, after, strict=True))  # the last one of each speaker
     often = Counter(number for number in reached.values() if number > 0)
     return max(often, key=lambda number: (often[number], number)) if often else None
 
@@ -173,8 +194,7 @@ def _ranks(parsed: Parsed, rows: Sequence[int], step: int) -> dict[int, set[int]
     """The ranks that report a saving, by the step that they name: this one and those before it."""
     texts = read_rows(parsed.files, parsed.table, rows[-MAX_ROWS:])
     ranks: dict[int, set[int]] = defaultdict(set)
-    for row, text in texts.items():
-        number = _step_in(parsed, row, text) if _is_said(text) else None
+    for row, number in _steps_in(parsed, texts).items():
         rank = parsed.table.origins[parsed.table.voice[row]].rank
         if number is not None and number <= step:
             ranks[number].update(() if rank is None else (rank,))

@@ -133,17 +133,19 @@ def matching(
     rank: int | None = None,
     most: int = MAX_SEARCHED,
     words: Sequence[bytes] = (),
+    others: Sequence[bytes] = (),
 ) -> tuple[list[int], bool]:
     """Rows of the lines that hold all patterns, file by file, and whether everything was searched.
 
     Args:
         words: one of these, in lower case, stands in each such line; an expression takes ten times as long to look.
+        others: and one of these, too, where a line has one of the words.
     """
     table = parsed.table
     rows: list[int] = []
     left = most
     for number, name in enumerate(table.files):
-        hits, read = _grep(parsed.files[name], patterns, left, words)
+        hits, read = _grep(parsed.files[name], patterns, left, (words, others))
         left -= read
         rows += rows_of_lines(table, number, hits)
     return [row for row in rows if _is_of(table, row, node, rank)], left > 0
@@ -155,7 +157,7 @@ def _is_of(table: EventTable, row: int, node: str | None, rank: int | None) -> b
 
 
 def _grep(
-    file: LogFile, patterns: Sequence[re.Pattern[bytes]], most: int, words: Sequence[bytes]
+    file: LogFile, patterns: Sequence[re.Pattern[bytes]], most: int, words: tuple[Sequence[bytes], Sequence[bytes]]
 ) -> tuple[list[int], int]:
     """Numbers of the lines that hold all patterns, and the bytes that were read."""
     hits: list[int] = []
@@ -173,16 +175,27 @@ def _grep(
     return [*hits, *_hits(unfinished, patterns, number, words)], read
 
 
-def _hits(text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int, words: Sequence[bytes]) -> list[int]:
+def _hits(
+    text: bytes, patterns: Sequence[re.Pattern[bytes]], number: int, words: tuple[Sequence[bytes], Sequence[bytes]]
+) -> list[int]:
     """Numbers of the lines of a text that hold all patterns; the first line has the given number."""
-    if words:
-        lines = lines_with(text, words)
+    if words[0]:
+        lines = [(at, line) for at, line in lines_with(text, words[0]) if _has_any(line, words[1])]
         return [number + at for at, line in lines if all(pattern.search(line) for pattern in patterns)]
     if not all(pattern.search(text) for pattern in patterns):
         return []
     return [
         number + at for at, line in enumerate(text.split(b"\n")) if all(pattern.search(line) for pattern in patterns)
     ]
+
+
+def _has_any(line: bytes, words: Sequence[bytes]) -> bool:
+    """Whether one of some words stands in a line; an expression of them all takes thrice as long."""
+    lower = line.lower()
+    for word in words:  # any() with a generator takes three times as long
+        if word in lower:
+            return True
+    return not words
 
 
 def lines_with(text: bytes, words: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:

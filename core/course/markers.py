@@ -5,7 +5,7 @@ import tomllib
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files as package_files
 from typing import Any
 
@@ -155,6 +155,7 @@ def _rules() -> tuple[tuple[Dialect, ...], tuple[Measure, ...]]:
     )
 
 
+@lru_cache(maxsize=1 << 14)  # several steps ask
 def _dialect(template: str) -> Dialect | None:
     template = template[:MARKED_WITHIN]
     return next((dialect for dialect in dialects() if dialect.marker.search(template)), None)

@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib.resources import files as package_files
 
@@ -59,6 +59,7 @@ def _openers(table: EventTable, marks: NDArray[np.intp]) -> Openers:
     return find_openers(table, marks, np.array([opened_by(template.sample) for template in table.templates], np.int8))
 
 
+@lru_cache(maxsize=1 << 14)  # several steps ask
 def opened_by(template: str) -> int:
     """The stage (place in STAGES) that a message with this template opens; -1 for none."""
     template = _STAMP.sub("", template)[:MARKED_WITHIN]

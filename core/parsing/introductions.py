@@ -46,7 +46,11 @@ def find_introductions(heads: Mapping[str, bytes], manifest: Manifest) -> dict[s
 
 def slots_of(text: str) -> list[str]:
     """The words of a line that hold a digit, in order: what may be a number or the name of a machine."""
-    return [word.rstrip(".-") for word in _WORD.findall(text) if any(map(str.isdigit, word))]
+    return [word.rstrip(".-") for word in _WORD.findall(text) if _has_digit(word)]
+
+
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(map(str.isdigit, word))  # most words are of letters, which is told at once
 
 
 def homes_of_ranks(slots: Mapping[int, Sequence[str]]) -> dict[int, str]:
@@ -64,7 +68,7 @@ def homes_of_ranks(slots: Mapping[int, Sequence[str]]) -> dict[int, str]:
 def _said_once(head: bytes) -> dict[str, Sequence[str]]:
     """The words of each line that is the only one of its shape, by that shape."""
     lines = without_ansi(head).decode("utf-8", "replace").split("\n")[:_TRIED]
-    shapes = [_WORD.sub(lambda word: "*" if any(map(str.isdigit, word[0])) else word[0], line) for line in lines]
+    shapes = [_WORD.sub(lambda word: "*" if _has_digit(word[0]) else word[0], line) for line in lines]
     counts = Counter(shapes)
     return {shape: slots_of(line) for shape, line in zip(shapes, lines, strict=True) if counts[shape] == 1}
 

@@ -6,6 +6,8 @@ alone. A fork takes along no other thread, so neither the library nor the model 
 
 import gc
 
+import sklearn.ensemble  # noqa: F401 few jobs grow a forest (f01)
+
 import bot.report.page
 import bot.report.phone_report  # noqa: F401 pages and sheets need what it loads
 from bot.ask.answer import ask
