@@ -18,7 +18,7 @@ from core.parsing.identities import is_address
 from core.processes import process_of
 
 _WORD = re.compile(r"[\w.-]+")
-_RANK = re.compile(r"\brank[ =:#]{0,2}(\d{1,6})\b", re.IGNORECASE)
+_RANK = re.compile(r"\brank(?:[ =:#]{0,2}|\[)(\d{1,6})\b", re.IGNORECASE)
 # ranks, not by [3]; ranks 20,21
 _RANKS = re.compile(
     r"\branks?\b(?:[^\n\[\]]{0,24}\[(?P<closed>\d{1,6}(?:, ?\d{1,6}){0,15})\]"

@@ -27,6 +27,7 @@ from core.nodes.aliases import find_aliases
 from core.nodes.blame import Edge, Names, blame_edges
 from core.nodes.checksums import checksum_signs
 from core.nodes.collectives import collective_signs
+from core.nodes.common_end import common_end_signs
 from core.nodes.contrast import contrast_signs
 from core.nodes.counted_waits import counted_wait_signs
 from core.nodes.device_tables import device_signs
@@ -99,6 +100,7 @@ def find_signs(
     signs = (
         *direct,
         *named_signs(edges, by_event, nodes, apart | (set(nodes) - set(table.nodes))),
+        *common_end_signs(parsed, candidates, names),
         *silence_signs(table, candidates, _heard(table, expected), nodes),
         *behind_signs(table, parsed.iterations, node_of_rank),
         *stubborn_signs(candidates, nodes),
