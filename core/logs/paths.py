@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from core.job import Manifest
 from core.logs.hosts import Hosts
+from core.logs.speaker_columns import speakers_in
 from core.logs.units import is_daemon
 from core.logs.voices import Origin, Program
 
@@ -47,6 +48,7 @@ _OF_A_RUN = re.compile(
 MIN_SHARED, MAX_OWN = 2, 2  # letters that names of machines have in common, and that are each one's own
 _NUMBERED_STEM = re.compile(r"(?P<word>[A-Za-z_.-]{0,16}?)(?P<number>\d{1,3})")
 _NUMBERED_FILE = re.compile(r"([A-Za-z]+|[A-Za-z0-9_.-]{0,80}[A-Za-z0-9](?=[-_.]))[-_.]?(\d{1,6})")
+_ENDING = re.compile(r"(?:\.(?:logs?|txt|csv|tsv|jsonl?|(?:std)?(?:out|err)))+$", re.IGNORECASE)
 LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate|composer", re.IGNORECASE)
 _UNPACK = (".gz", ".zst", ".xz")
 
@@ -75,6 +77,8 @@ class Layout:
     are called ``workerlog.0``, so that the number is that of a process of its machine.
     at_hosts: files are called ``p3@gpu-7``, with the numbers of all ranks. processes: of files that each machine has in
     a folder of its own, ``0.err``, ``1.err``, which of its processes it is, by the file's stem.
+    told: machine and number of files whose names tell both together (``core.logs.speaker_columns``), and whether that is
+    a local one.
     ranks: of files called ``worker_3`` of as many workers as there are ranks, by the file's stem. folders: those called
     after machines, as they are alike. tasks_are_nodes: submitit's tasks are not ranks but nodes.
     """
@@ -90,6 +94,7 @@ class Layout:
     behind_numbers: Mapping[str, str]
     counts_anew: bool = False
     processes: Mapping[str, int] = field(default_factory=dict)
+    told: Mapping[str, tuple[str, int, bool]] = field(default_factory=dict)
 
 
 def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
@@ -109,7 +114,17 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         at_hosts=_are_ranks_at_hosts(names),
         behind_numbers=behind_numbers(_folders(names)),
     )
-    return replace(found, counts_anew=_count_anew(names, found), processes=_processes(names, found, ranks))
+    told = _told_together(names, found)
+    return replace(found, counts_anew=_count_anew(names, found), processes=_processes(names, found, ranks), told=told)
+
+
+def _told_together(names: Iterable[str], paths: Layout) -> dict[str, tuple[str, int, bool]]:
+    """Machine and number of each file whose name is made of both; of job.json's machines, where it has any."""
+    stems = {name: _ENDING.sub("", strip(name)) for name in names if not _ATTEMPT.search(name)}
+    told = speakers_in(set(stems.values()))
+    nodes = {node: paths.known.called(node) if paths.manifest.nodes else node for node, *_ in told.values()}
+    found = {name: told[stem] for name, stem in stems.items() if stem in told}
+    return {name: (called, *own) for name, (node, *own) in found.items() if (called := nodes[node]) is not None}
 
 
 def _processes(names: Iterable[str], paths: Layout, ranks: int) -> dict[str, int]:
@@ -147,6 +162,10 @@ def read_path(name: str, paths: Layout) -> Origin:
     parts = PurePosixPath(strip(name)).parts
     folders, stem = parts[:-1], _stem(name)
     attempt = next((int(match[1]) for part in parts if (match := _ATTEMPT.fullmatch(part))), 0)
+    if name in paths.told:
+        node, number, is_local = paths.told[name]
+        rank, local = (None, number) if is_local else (number, None)
+        return Origin(node=node, rank=rank, local_rank=local, attempt=attempt, program=Program.RANK)
     origin = Origin(attempt=attempt)
     for place, part in enumerate(folders):
         if pod := _POD_FOLDER.fullmatch(part):

@@ -156,9 +156,9 @@ class _Job:
 
     @property
     def can_be_told_apart(self) -> bool:
-        """Whether there are enough machines and ranks, each rank on one machine, and all have names."""
+        """Whether there are enough machines and ranks: each machine has some, and each rank is on one."""
         ranks = [rank for own in self.ranks.values() for rank in own]
-        apart = len(set(self.names.values())) == len(self.names) >= MIN_NODES
+        apart = len(set(self.names.values())) == len(self.names) >= MIN_NODES and all(self.ranks.values())
         return apart and len(set(ranks)) == len(ranks) >= MIN_RANKS
 
     def laid_out(self) -> LaidOut:
