@@ -18,10 +18,17 @@ MIN_ROWS, MIN_MACHINES = (
     2,
 )  # two machines with two ranks each: of fewer, any two names stand by chance beside numbers
 _TELLING = 2  # columns
-_NUMBERED = re.compile(r"(?P<letters>[A-Za-z]{0,12}[-_]?)(?P<number>\d{1,6})")
-# What a number has before it that counts ranks; else the name of a machine ends with it: node0, beside gpu0 and gpu1
-_OF_RANK = re.compile(
-    r"(?:|r|p|w|g|rank|rang|proc(?:ess)?|worker|workerlog|task|local|[gnx]pu|cuda|dev(?:ice)?)[-_]?", re.IGNORECASE
+_NUMBERED = re.compile(r"(?P<letters>[A-Za-z]{0,12}[-_.]?)(?P<number>\d{1,6})")
+_OF_RANK = r"(?:r|p|w|g|rank|rang|proc(?:ess)?|worker|workerlog|task|local|[gnx]pu|cuda|dev(?:ice)?)?[-_.]?"
+# What a run, a program or a stream has several of: no machine is called so, and no rank but by what counts ranks
+PART_OF_A_RUN = re.compile(
+    r"(?:std)?(?:out|err)(?:put)?|logs?|train\w*|val\w*|eval\w*|test|main|run|attempt|epoch|step|stage|phase|part|job"
+    r"|shard|trial|fold|rank|local|proc(?:ess)?|task|worker|node|console|debug|info|error|data|metrics?|events?|loss"
+    r"|actor|learner|server|client|ps|chief|encoder|decoder|model|layer|expert|gpu|npu|cuda|device",
+    re.IGNORECASE,
+)
+_RANK_LETTERS = re.compile(
+    _OF_RANK + r"|(?!(?:" + PART_OF_A_RUN.pattern + r")[-_.]?\Z)[A-Za-z]{2,12}[-_.]?", re.IGNORECASE
 )
 
 
@@ -72,7 +79,7 @@ def _numbers(words: Sequence[str]) -> list[int]:
     """The numbers of a column; none unless each word is one, behind the same letters."""
     found = [match for word in words if (match := _NUMBERED.fullmatch(word)) is not None]
     letters = {match["letters"] for match in found}
-    alike = len(found) == len(words) and len(letters) == 1 and _OF_RANK.fullmatch(letters.pop())
+    alike = len(found) == len(words) and len(letters) == 1 and _RANK_LETTERS.fullmatch(letters.pop())
     return [int(match["number"]) for match in found] if alike else []
 
 
@@ -83,10 +90,10 @@ def _counts(names: Sequence[str], numbers: Sequence[int], *, alone: bool) -> Ite
     for name, number in zip(names, numbers, strict=True):
         homes[number].add(name)
         own[name].add(number)
-    if len(own) < MIN_MACHINES or (len(own) == len(homes) and not alone):
+    if len(own) < MIN_MACHINES:
         return
     if all(len(of) == 1 for of in homes.values()):
-        if are_blocks({number: next(iter(of)) for number, of in homes.items()}):
+        if (alone or len(own) < len(homes)) and are_blocks({number: next(iter(of)) for number, of in homes.items()}):
             yield False
     elif _are_nearly_all(len(own) * len(homes), sum(map(len, own.values()))) and sorted(homes) == list(
         range(len(homes))
@@ -115,15 +122,8 @@ def _are_nearly_all(total: int, count: int) -> bool:
 
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*")
 _PART = re.compile(r"[A-Za-z]+|\d+")
-# What a run, a program or a stream has several of: no machine is called so
-PART_OF_A_RUN = re.compile(
-    r"(?:std)?(?:out|err)(?:put)?|logs?|train\w*|val\w*|eval\w*|test|main|run|attempt|epoch|step|stage|phase|part|job"
-    r"|shard|trial|fold|rank|local|proc(?:ess)?|task|worker|node|console|debug|info|error|data|metrics?|events?|loss"
-    r"|actor|learner|server|client|ps|chief|encoder|decoder|model|layer|expert|gpu|npu|cuda|device",
-    re.IGNORECASE,
-)
 _NAME_AND_NUMBER = re.compile(
-    r"(?P<before>[A-Za-z0-9.-]*[A-Za-z0-9])[.-](?:" + _OF_RANK.pattern + r")(?P<number>\d{1,6})", re.IGNORECASE
+    r"(?P<before>[A-Za-z0-9.-]*[A-Za-z0-9])[.-](?:" + _OF_RANK + r")(?P<number>\d{1,6})", re.IGNORECASE
 )
 _IN_PARTS = re.compile(r"[A-Za-z][A-Za-z0-9-]*\.")  # no address
 _NUMBER_AND_NAME = re.compile(r"(?:[A-Za-z.-]*[.-])?(?P<number>\d{1,6})[.-](?P<behind>[A-Za-z0-9].*)")
@@ -162,7 +162,7 @@ def _named(told: Mapping[str, tuple[str, int] | None], columns: Columns) -> dict
 def _kind(word: re.Match[str]) -> str:
     """What words have in common that may stand in one column."""
     number = _NUMBERED.fullmatch(word[0])
-    return f"{number['letters']}#" if number is not None and _OF_RANK.fullmatch(number["letters"]) else "*"
+    return f"{number['letters']}#" if number is not None and _RANK_LETTERS.fullmatch(number["letters"]) else "*"
 
 
 def _as_words(group: Sequence[str]) -> Iterator[dict[str, tuple[str, ...]]]:
