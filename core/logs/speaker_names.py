@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from core.logs.hosts import PART_NUMBER
+
 # What a process does; worker-3 may be the name of a pod, but behind another sign, or a key, the number is a rank.
 _ROLE = rb"(?:worker|trainer|actor|replica|client|task|stage)[/:#\[]"
 _RANK = re.compile(rb"(?:proc(?:ess)?|rn?k|rang|[rp#])?[-_#]?(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?", re.IGNORECASE)
@@ -152,7 +154,8 @@ def find_reading(names: Sequence[bytes], key: bytes = b"", *, opens: bool = Fals
 def is_machine(name: str) -> bool:
     """Whether a machine may be called so: no level, no date, no measure, no place in the code, no part of a run."""
     word = name.encode()
-    return _NODE.fullmatch(word) is not None and not (_DATE.fullmatch(word) or OF_A_RUN.fullmatch(word))
+    is_other = _DATE.fullmatch(word) or OF_A_RUN.fullmatch(word) or PART_NUMBER.fullmatch(name)
+    return _NODE.fullmatch(word) is not None and not is_other
 
 
 def names_rank(name: bytes) -> bool:
