@@ -27,6 +27,8 @@ PART_OF_A_RUN = re.compile(
     r"|actor|learner|server|client|ps|chief|encoder|decoder|model|layer|expert|gpu|npu|cuda|device",
     re.IGNORECASE,
 )
+_OF_RANK_WORD = re.compile(_OF_RANK, re.IGNORECASE)
+_OF_A_MACHINE = re.compile(r"local|[gnx]pu|cuda|dev(?:ice)?|card|slot", re.IGNORECASE)
 _RANK_LETTERS = re.compile(
     _OF_RANK + r"|(?!(?:" + PART_OF_A_RUN.pattern + r")[-_.]?\Z)[A-Za-z]{2,12}[-_.]?", re.IGNORECASE
 )
@@ -34,16 +36,20 @@ _RANK_LETTERS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns tell who speaks. is_local: the number is that of a process of its machine."""
+    """Which columns tell who speaks; node: None where one machine's ranks share a file, and none is named.
 
-    node: int
+    is_local: the number is that of a process of its machine.
+    """
+
+    node: int | None
     rank: int
     is_local: bool
 
     def read(self, row: Sequence[str]) -> tuple[str, int] | None:
-        """The machine of a row, and the number; None where there is none."""
+        """The machine of a row, empty where no column tells it, and the number; None where there is none."""
         number = _NUMBERED.fullmatch(row[self.rank])
-        return (row[self.node], int(number["number"])) if number and is_machine(row[self.node]) else None
+        node = "" if self.node is None else row[self.node]
+        return (node, int(number["number"])) if number and (self.node is None or is_machine(node)) else None
 
 
 def find_columns(rows: Sequence[Sequence[str]], *, others: bool = False, alone: bool = True) -> Columns | None:
@@ -67,9 +73,28 @@ def find_columns(rows: Sequence[Sequence[str]], *, others: bool = False, alone: 
     return min(found, key=lambda one: (one.is_local, one.node), default=None)
 
 
+def find_numbers(rows: Sequence[Sequence[str]]) -> Columns | None:
+    """The only column that differs, where it counts the ranks of one machine: 0 to 3, or 4 to 7; no steps or parts.
+
+    Whether the numbers are those of a machine only another machine's file tells, if no word does.
+    """
+    columns = list(zip(*rows, strict=True))
+    differing = [place for place, words in enumerate(columns) if len(set(words)) > 1]
+    numbers = sorted(_numbers(columns[differing[0]])) if len(differing) == 1 else []
+    least = numbers[0] if numbers else 0
+    if not numbers or numbers != list(range(least, least + len(numbers))) or least % len(numbers):
+        return None
+    letters = [re.sub(r"[^A-Za-z]", "", word) for word in rows[0]]
+    if any(PART_OF_A_RUN.fullmatch(word) and not _OF_RANK_WORD.fullmatch(word) for word in letters):
+        return None
+    return Columns(None, differing[0], is_local=any(map(_OF_A_MACHINE.fullmatch, letters)))
+
+
 def may_tell(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether in some of the rows nothing differs but what may be a machine and a number."""
+    """Whether in some of the rows nothing differs but a number, or what may be a machine and a number."""
     columns = [words for words in zip(*rows, strict=True) if len(set(words)) > 1]
+    if len(columns) == 1:
+        return bool(_numbers(columns[0]))
     return len(columns) == _TELLING and any(
         _numbers(rank) and all(map(is_machine, node)) for node, rank in permutations(columns)
     )

@@ -240,7 +240,7 @@ class _Job:
             for name, content in self.wearer.files.items()
             if name not in laid
         }
-        told = loads(self.wearer.files[MANIFEST])
+        told = loads(self.wearer.files.get(MANIFEST, b"{}"))
         kept[MANIFEST] = dumps({key: told[key] for key in _TOLD if key in told}).encode()
         return kept
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from core.logs.lines import mask
 from core.logs.speaker_names import PLAIN_RANKS, NameReading, are_made_alike, count_all, count_their_total, find_reading
 from core.logs.wraps.peeled import Wrap
-from core.logs.wraps.shared_files import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
+from core.logs.wraps.shared_files import HEAD, LABELLED, LEVEL, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speaker_turns import ALWAYS, LEAST, NamedLine, names_that_return, take_turns
 from core.logs.wraps.speakers import SpeakerWord, peel_all, together
 
@@ -56,11 +56,6 @@ _DIGITS = re.compile(rb"[0-9]+")
 _DEVICES = (b"NVIDIA", b"Tesla", b"Quadro", b"GeForce", b"AMD Instinct")  # as gpustat (1.1) has them
 _NO_SPEECH = re.compile(rb"\s*(?:$|(?:" + rb"|".join(_DEVICES) + rb") [^|]{1,80}\|)")
 _DEVICE_WORDS = tuple(device.split()[0] for device in _DEVICES)  # nothing else that is masked begins so
-# By torch, which writes between; and by NCCL (src/debug.cc, 2.21), in whose head the number is that of a device
-_LABELLED = re.compile(
-    rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} "
-    rb"|(?: {0,6}[0-9]{1,6}: )?[A-Za-z0-9][\w.-]{0,62}:[0-9]{1,10}:[0-9]{1,10} \[[0-9]{1,4}\] NCCL "
-)
 _MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
 
 
@@ -76,7 +71,7 @@ class NamePlace:
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The columns of speakers, if there are any."""
-    lines = [line for line in lines if not _LABELLED.match(line)]
+    lines = [line for line in lines if not LABELLED.match(line)]
     heads = [line for line in lines if has_clock(line)]  # tracebacks have none; where most have none, few tell less
     tried = (heads, lines) if 2 * len(heads) > len(lines) else (lines, heads)
     columns = _fit(tried[0]) or (_fit(tried[1]) if len(heads) < len(lines) else [])
@@ -95,7 +90,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 
 def _goes_on(line: bytes) -> bool:
     """Whether a line may go on with the record above it."""
-    return has_no_clock(line) and not _LABELLED.match(line)
+    return has_no_clock(line) and not LABELLED.match(line)
 
 
 def _fit(lines: Sequence[bytes]) -> Sequence[SpeakerWord]:

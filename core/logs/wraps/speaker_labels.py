@@ -1,5 +1,7 @@
 """A label of machine and rank before the lines of all: ``[gpu-07] [rank 12] step 31``, ``3@gpu-07 | step 31``.
 
+Before each line of one machine's ranks it is the rank alone: ``#3> step 31``.
+
 Whatever stands around, between and before the two: the label ends where nothing but a machine and its rank has differed
 (``core.logs.speaker_columns``). A launcher's lines beside them may name the machine alone, as ``pdsh`` does.
 """
@@ -9,16 +11,18 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
-from core.logs.speaker_columns import Columns, find_columns, may_tell
+from core.logs.speaker_columns import Columns, find_columns, find_numbers, may_tell
 from core.logs.wraps.peeled import Peeled, Wrap, evenly, never
-from core.logs.wraps.shared_files import HEAD, has_no_clock, tells_of_an_error
+from core.logs.wraps.shared_files import HEAD, LABELLED, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speaker_turns import ALWAYS, NamedLine, take_turns
 
-MIN_WORDS, MAX_WORDS = 2, 6  # of a label: "host gpu-07 rank 3/16"
+MIN_WORDS, MAX_WORDS = 1, 6  # of a label: "host gpu-07 rank 3/16"
 LEAST = 0.5  # of the lines have the label; the others are launchers'
 MIN_EACH = 3  # lines of a speaker, on average
 MAX_SPEAKERS = 1 << 12
+_OF_TASKS = ((b"", b":"),)
 _WORD = re.compile(rb"([ \[\](){}<>|:/@#,=_]{0,4})([A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*)")
 _CLOSE = re.compile(rb"(?: ?\||[\])>}]{1,2}:?|:)?(?: |$)")
 _PAD = re.compile(rb"(?:(?<=[\[(<{|])|^) +(?=\Z)|(?<= ) +")  # numbers of one width: "[ 3]"
@@ -68,25 +72,34 @@ class _Label:
             return None
         node, number = told
         rank, local = (None, number) if self.columns.is_local else (number, None)
-        return Peeled(line[head.end :], nodes=(node.encode(),), rank=rank, local_rank=local)
+        return Peeled(line[head.end :], nodes=(node.encode(),) if node else (), rank=rank, local_rank=local)
 
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The shortest label of most lines that tells a machine and a rank, and nothing else."""
+    lines = [line for line in lines if not LABELLED.match(line)]
     if not any(may_tell([head.words for head in heads]) for heads in _alike(evenly(lines))):
         return None  # files of one speaker, and logs with other labels: nearly all
     for heads in _alike(lines):
         rows = sorted({head.words for head in heads})
-        columns = find_columns(rows) if len(rows) * MIN_EACH <= len(heads) and len(rows) <= MAX_SPEAKERS else None
+        if len(rows) * MIN_EACH > len(heads) or len(rows) > MAX_SPEAKERS:
+            continue
+        columns = find_columns(rows) or (find_numbers(rows) if _is_before_each(lines, heads) else None)
         if columns is None or not _are_speakers(heads, columns):
             continue
         same = [words[0] if len(set(words)) == 1 else None for words in zip(*rows, strict=True)]
         label = _Label(heads[0].shape, tuple(same), columns)
-        names = frozenset(row[columns.node].encode() for row in rows)
+        names = frozenset(told[0].encode() for row in rows if (told := columns.read(row)) is not None)
         named = sum(label.peel(line) is not None for line in lines)
         goes_on = never if named >= ALWAYS * len(lines) else partial(_goes_on, names)
         return Wrap("speaker labels", label.peel, continues=goes_on, goes_on=tells_of_an_error)
     return None
+
+
+def _is_before_each(lines: Sequence[bytes], heads: Sequence[_Head]) -> bool:
+    """Whether nearly every line begins so, with a sign; a number before a colon is that of srun's task."""
+    shape = heads[0].shape
+    return len(heads) >= ALWAYS * len(lines) and any(shape) and shape not in _OF_TASKS
 
 
 def _alike(lines: Sequence[bytes]) -> Iterator[list[_Head]]:
@@ -95,7 +108,8 @@ def _alike(lines: Sequence[bytes]) -> Iterator[list[_Head]]:
     for count in range(MIN_WORDS, MAX_WORDS + 1):
         heads = [of[count] for of in every if count in of]
         shape, most = next(iter(Counter(head.shape for head in heads).most_common(1)), ((), 0))
-        if most >= LEAST * len(lines):
+        is_clock = any(has_clock(head.line[: head.end]) for head in heads[:1])
+        if most >= LEAST * len(lines) and not is_clock:
             yield _without_strays([head for head in heads if head.shape == shape])
 
 
@@ -113,7 +127,9 @@ def _are_common(words: Sequence[str], common: Sequence[str | None]) -> bool:
 
 
 def _are_speakers(heads: Sequence[_Head], columns: Columns) -> bool:
-    """Whether names without a number, which may be those of anything, at least take turns."""
+    """Whether names without a number, which may be those of anything, at least take turns, and numbers come again."""
+    if columns.node is None:
+        return sum(one.words != other.words for one, other in pairwise(heads)) > len({head.words for head in heads})
     if any(map(str.isdigit, heads[0].words[columns.node])):
         return True
     return take_turns(
