@@ -189,7 +189,7 @@ class _Job:
         every = (
             (line.time, line.place[1], node, place, stream, line)
             for node, streams in self.wearer.by_node.items()
-            for place, stream in enumerate(streams)
+            for place, stream in enumerate(filter(_is_printed, streams))
             for line in stream.lines
         )
         return ((node, stream, line) for *_, node, _, stream, line in sorted(every, key=lambda item: item[:4]))
@@ -232,8 +232,8 @@ class _Job:
         return renaming({**self.names, **of_addresses})
 
     def _beside(self) -> dict[str, bytes]:
-        """What daemons and schedulers wrote, and job.json without any word of machines."""
-        laid = {stream.name for streams in self.wearer.by_node.values() for stream in streams}
+        """What daemons and schedulers wrote, tables, and job.json without any word of machines."""
+        laid = {stream.name for streams in self.wearer.by_node.values() for stream in filter(_is_printed, streams)}
         rename = self._renaming()
         kept = {
             rename(name): rename(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
@@ -243,6 +243,11 @@ class _Job:
         told = loads(self.wearer.files.get(MANIFEST, b"{}"))
         kept[MANIFEST] = dumps({key: told[key] for key in _TOLD if key in told}).encode()
         return kept
+
+
+def _is_printed(stream: Stream) -> bool:
+    """Whether a rank or a launcher printed it; a table of measurements stays a file of its own."""
+    return stream.rank is not None or not stream.name.endswith((".csv", ".tsv", ".json", ".jsonl"))
 
 
 _TOLD = "job_id", "model", "framework", "settings_id", "status", "exit_code", "start", "end"

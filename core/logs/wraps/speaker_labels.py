@@ -19,9 +19,11 @@ from core.logs.wraps.shared_files import HEAD, LABELLED, has_clock, has_no_clock
 from core.logs.wraps.speaker_turns import ALWAYS, NamedLine, take_turns
 
 MIN_WORDS, MAX_WORDS = 1, 6  # of a label: "host gpu-07 rank 3/16"
-LEAST = 0.5  # of the lines have the label; the others are launchers'
+LEAST = 0.5  # of the lines have the label, of which no launcher says of what machine they are
+LEAST_OF_ALL = 0.25  # of the lines are not a launcher's
 MIN_EACH = 3  # lines of a speaker, on average
 MAX_SPEAKERS = 1 << 12
+_OF_MACHINE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9.-]*: ")  # "gpu-07: starting 4 processes", as pdsh has it
 _OF_TASKS = ((b"", b":"),)
 _WORD = re.compile(rb"([ \[\](){}<>|:/@#,=_]{0,4})([A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*)")
 _CLOSE = re.compile(rb"(?: ?\||[\])>}]{1,2}:?|:)?(?: |$)")
@@ -77,14 +79,15 @@ class _Label:
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The shortest label of most lines that tells a machine and a rank, and nothing else."""
-    lines = [line for line in lines if not LABELLED.match(line)]
-    if not any(may_tell([head.words for head in heads]) for heads in _alike(evenly(lines))):
+    every, lines = lines, [line for line in lines if not (LABELLED.match(line) or _OF_MACHINE.match(line))]
+    tried = (heads for heads in _alike(evenly(lines)) if len(lines) >= LEAST_OF_ALL * len(every))
+    if not any(may_tell([head.words for head in heads]) for heads in tried):
         return None  # files of one speaker, and logs with other labels: nearly all
     for heads in _alike(lines):
         rows = sorted({head.words for head in heads})
         if len(rows) * MIN_EACH > len(heads) or len(rows) > MAX_SPEAKERS:
             continue
-        columns = find_columns(rows) or (find_numbers(rows) if _is_before_each(lines, heads) else None)
+        columns = find_columns(rows) or (find_numbers(rows) if _is_before_each(every, heads) else None)
         if columns is None or not _are_speakers(heads, columns):
             continue
         same = [words[0] if len(set(words)) == 1 else None for words in zip(*rows, strict=True)]
