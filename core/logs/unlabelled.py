@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from core.job import Manifest
 from core.logs.paths import strip, trains
@@ -151,8 +152,15 @@ def with_numbered_processes(
         return list(labels)
     if len(set(numbers)) < len(numbers):
         return list(labels)
+    return _as_numbers(labels, found, "rank")
+
+
+def _as_numbers(
+    labels: Sequence[PrefixLabels], found: Mapping[str, re.Match[str]], field: Literal["rank", "local"]
+) -> list[PrefixLabels]:
+    """The names that were found as the numbers in them, where nothing else tells that number."""
     return [
-        replace(label, host=None, rank=int(found[label.host]["number"]) if label.rank is None else label.rank)
+        replace(label, host=None, **{field: int(found[label.host]["number"])} if getattr(label, field) is None else {})
         if label.host in found
         else label
         for label in labels
@@ -174,12 +182,7 @@ def with_processes_of_each(
     alike = len({match["letters"] for match in found.values()}) == 1 and numbers == list(range(len(numbers)))
     if not alike or len(homes) < MIN_STEMS or any(own != set(found) for own in named.values()):
         return list(labels)
-    return [
-        replace(label, host=None, local=int(found[label.host]["number"]) if label.local is None else label.local)
-        if label.host in found
-        else label
-        for label in labels
-    ]
+    return _as_numbers(labels, found, "local")
 
 
 def without_foreign_ranks(

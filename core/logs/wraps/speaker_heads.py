@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import pairwise
 
 from core.logs.lines import mask
 from core.logs.speaker_names import PLAIN_RANKS, NameReading, are_made_alike, count_all, count_their_total, find_reading
@@ -112,16 +111,10 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
         always = first and everywhere
         if len(named_lines) < LEAST * len(lines) or _say_nothing(named_lines):
             continue
-        in_turns, once_each, plain = (
+        in_turns, once_each = (
             _reading(column, names, always=always, everywhere=everywhere, beside=beside)
-            for names in (
-                names_that_return(named_lines),
-                _names_of_all(named_lines),
-                _names_that_come_again(named_lines) if always else (),
-            )
+            for names in (names_that_return(named_lines), _names_of_all(named_lines))
         )
-        if plain is not None and (plain.tells_both or (plain.tells_rank and not column.key)):
-            return _speakers(column, named_lines, plain, always=True)
         if in_turns is None and once_each is None:  # whether they take turns is dear to ask: it masks all lines
             continue
         reading = in_turns if take_turns(named_lines, always=always) else once_each
@@ -179,13 +172,6 @@ def _names_of_all(named_lines: Iterable[NamedLine]) -> list[bytes]:
     """Names that tell a machine and a rank each, and every rank once: however seldom most of them speak."""
     names = sorted({named.name for named in named_lines})
     return names if len(names) >= _MIN_ALL and (count_all(names) or count_their_total(names)) else []
-
-
-def _names_that_come_again(named_lines: Sequence[NamedLine]) -> list[bytes]:
-    """All names of a column with which every line begins, if they come again between each other: no epoch does."""
-    names = sorted({named.name for named in named_lines})
-    changes = sum(one.name != other.name for one, other in pairwise(named_lines))
-    return names if _MIN_ALL <= len(names) < changes and 2 * len(names) <= len(named_lines) else []
 
 
 def _place(item: tuple[NamePlace, list[NamedLine]]) -> tuple[int, bytes, bytes, bytes]:
