@@ -85,7 +85,8 @@ def find_numbers(rows: Sequence[Sequence[str]]) -> Columns | None:
     if not numbers or numbers != list(range(least, least + len(numbers))) or least % len(numbers):
         return None
     letters = [re.sub(r"[^A-Za-z]", "", word) for word in rows[0]]
-    if any(PART_OF_A_RUN.fullmatch(word) and not _OF_RANK_WORD.fullmatch(word) for word in letters):
+    is_counted = any(PART_OF_A_RUN.fullmatch(word) and not _OF_RANK_WORD.fullmatch(word) for word in letters)
+    if is_counted or not _OF_RANK_WORD.fullmatch(letters[differing[0]]):
         return None
     return Columns(None, differing[0], is_local=any(map(_OF_A_MACHINE.fullmatch, letters)))
 

@@ -24,6 +24,7 @@ LEAST_OF_ALL = 0.25  # of the lines are not a launcher's
 MIN_EACH = 3  # lines of a speaker, on average
 MAX_SPEAKERS = 1 << 12
 _OF_MACHINE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9.-]*: ")  # "gpu-07: starting 4 processes", as pdsh has it
+_INDENTED = re.compile(rb"\s+[^\s0-9]")
 _OF_TASKS = ((b"", b":"),)
 _WORD = re.compile(rb"([ \[\](){}<>|:/@#,=_]{0,4})([A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*)")
 _CLOSE = re.compile(rb"(?: ?\||[\])>}]{1,2}:?|:)?(?: |$)")
@@ -43,6 +44,8 @@ class _Head:
 def _heads(line: bytes) -> dict[int, _Head]:
     """What may be the label of a line, by how many words it has."""
     found, signs, words, at = dict[int, _Head](), list[bytes](), list[str](), 0
+    if _INDENTED.match(line):
+        return found  # a row of a list that one tells of all
     for count in range(1, MAX_WORDS + 1):
         match = _WORD.match(line, at)
         if match is None:
@@ -100,9 +103,8 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 
 
 def _is_before_each(lines: Sequence[bytes], heads: Sequence[_Head]) -> bool:
-    """Whether nearly every line begins so, with a sign; a number before a colon is that of srun's task."""
-    shape = heads[0].shape
-    return len(heads) >= ALWAYS * len(lines) and any(shape) and shape not in _OF_TASKS
+    """Whether nearly every line begins so; a number before a colon is that of srun's task."""
+    return len(heads) >= ALWAYS * len(lines) and heads[0].shape not in _OF_TASKS
 
 
 def _alike(lines: Sequence[bytes]) -> Iterator[list[_Head]]:
@@ -112,7 +114,8 @@ def _alike(lines: Sequence[bytes]) -> Iterator[list[_Head]]:
         heads = [of[count] for of in every if count in of]
         shape, most = next(iter(Counter(head.shape for head in heads).most_common(1)), ((), 0))
         is_clock = any(has_clock(head.line[: head.end]) for head in heads[:1])
-        if most >= LEAST * len(lines) and not is_clock:
+        is_marked = any(sign.strip() for sign in shape)  # columns that only blanks part are those of a table
+        if most >= LEAST * len(lines) and is_marked and not is_clock:
             yield _without_strays([head for head in heads if head.shape == shape])
 
 
