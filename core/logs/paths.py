@@ -46,7 +46,7 @@ _OF_A_RUN = re.compile(
 )
 MIN_SHARED, MAX_OWN = 2, 2  # letters that names of machines have in common, and that are each one's own
 _NUMBERED_FILE = re.compile(r"([A-Za-z]+|[A-Za-z0-9_.-]{0,80}[A-Za-z0-9](?=[-_.]))[-_.]?(\d{1,6})")
-_ENDING = re.compile(r"(?:\.(?:logs?|txt|csv|tsv|jsonl?|(?:std)?(?:out|err)))+$", re.IGNORECASE)
+_ENDING = re.compile(r"(?:\.(?:logs?|txt|csv|tsv|jsonl?|(?:std)?(?:out|err))){1,4}$", re.IGNORECASE)
 LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate|composer", re.IGNORECASE)
 _UNPACK = (".gz", ".zst", ".xz")
 
@@ -114,7 +114,11 @@ def _told_together(names: Iterable[str], manifest: Manifest, known: Hosts) -> di
     told = speakers_in(set(stems.values()))
     nodes = {node: known.called(node) if manifest.nodes else node for node, *_ in told.values()}
     found = {name: told[stem] for name, stem in stems.items() if stem in told}
-    return {name: (called, *own) for name, (node, *own) in found.items() if (called := nodes[node]) is not None}
+    return {
+        name: (called, number, is_local)
+        for name, (node, number, is_local) in found.items()
+        if (called := nodes[node]) is not None
+    }
 
 
 def read_path(name: str, paths: Layout) -> Origin:
@@ -122,10 +126,8 @@ def read_path(name: str, paths: Layout) -> Origin:
     parts = PurePosixPath(strip(name)).parts
     folders, stem = parts[:-1], _stem(name)
     attempt = next((int(match[1]) for part in parts if (match := _ATTEMPT.fullmatch(part))), 0)
-    if name in paths.told:
-        node, number, is_local = paths.told[name]
-        rank, local = (None, number) if is_local else (number, None)
-        return Origin(node=node, rank=rank, local_rank=local, attempt=attempt, program=Program.RANK)
+    if (told := paths.told.get(name)) is not None:
+        return _of_process(*told)
     origin = Origin(attempt=attempt)
     for place, part in enumerate(folders):
         if pod := _POD_FOLDER.fullmatch(part):
@@ -139,6 +141,11 @@ def read_path(name: str, paths: Layout) -> Origin:
     if glog := _GLOG_FILE.fullmatch(parts[-1]):
         origin = replace(origin, node=paths.known.node(glog["host"]) or glog["host"])
     return _read_stem(origin, stem, paths)
+
+
+def _of_process(node: str, number: int, is_local: bool) -> Origin:  # noqa: FBT001 (as it is told)
+    rank, local = (None, number) if is_local else (number, None)
+    return Origin(node=node, rank=rank, local_rank=local, program=Program.RANK)
 
 
 def strip(name: str) -> str:

@@ -149,10 +149,10 @@ def _are_nearly_all(total: int, count: int) -> bool:
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*")
 _PART = re.compile(r"[A-Za-z]+|\d+")
 _NAME_AND_NUMBER = re.compile(
-    r"(?P<before>[A-Za-z0-9.-]*[A-Za-z0-9])[.-](?:" + _OF_RANK + r")(?P<number>\d{1,6})", re.IGNORECASE
+    r"(?P<before>[A-Za-z0-9.-]{0,80}[A-Za-z0-9])[.-](?:" + _OF_RANK + r")(?P<number>\d{1,6})", re.IGNORECASE
 )
-_IN_PARTS = re.compile(r"[A-Za-z][A-Za-z0-9-]*\.")  # no address
-_NUMBER_AND_NAME = re.compile(r"(?:[A-Za-z.-]*[.-])?(?P<number>\d{1,6})[.-](?P<behind>[A-Za-z0-9].*)")
+_IN_PARTS = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,62}\.")  # no address
+_NUMBER_AND_NAME = re.compile(r"(?:[A-Za-z.-]{0,80}[.-])?(?P<number>\d{1,6})[.-](?P<behind>[A-Za-z0-9].{0,80})")
 
 
 def speakers_in(texts: Collection[str]) -> dict[str, tuple[str, int, bool]]:
@@ -191,11 +191,11 @@ def _kind(word: re.Match[str]) -> str:
     return f"{number['letters']}#" if number is not None and _RANK_LETTERS.fullmatch(number["letters"]) else "*"
 
 
-def _as_words(group: Sequence[str]) -> Iterator[dict[str, tuple[str, ...]]]:
+def _as_words(group: Sequence[str]) -> Iterator[Mapping[str, Sequence[str]]]:
     yield {text: tuple(_WORD.findall(text)) for text in group}
 
 
-def _as_parts(group: Sequence[str]) -> Iterator[dict[str, tuple[str, ...]]]:
+def _as_parts(group: Sequence[str]) -> Iterator[Mapping[str, Sequence[str]]]:
     """The only word that differs, as a name before a number, or behind one."""
     words = list(zip(*map(_WORD.findall, group), strict=True))
     (*differing,) = (column for column in words if len(set(column)) > 1)

@@ -23,12 +23,12 @@ LEAST = 0.5  # of the lines have the label, of which no launcher says of what ma
 LEAST_OF_ALL = 0.25  # of the lines are not a launcher's
 MIN_EACH = 3  # lines of a speaker, on average
 MAX_SPEAKERS = 1 << 12
-_OF_MACHINE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9.-]*: ")  # "gpu-07: starting 4 processes", as pdsh has it
-_INDENTED = re.compile(rb"\s+[^\s0-9]")
+_OF_MACHINE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9.-]{0,62}: ")  # "gpu-07: starting 4 processes", as pdsh has it
+_INDENTED = re.compile(rb"\s{1,64}[^\s0-9]")
 _OF_TASKS = ((b"", b":"),)
 _WORD = re.compile(rb"([ \[\](){}<>|:/@#,=_]{0,4})([A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*)")
 _CLOSE = re.compile(rb"(?: ?\||[\])>}]{1,2}:?|:)?(?: |$)")
-_PAD = re.compile(rb"(?:(?<=[\[(<{|])|^) +(?=\Z)|(?<= ) +")  # numbers of one width: "[ 3]"
+_PAD = re.compile(rb"(?:(?<=[\[(<{|])|^) {1,4}\Z|(?<= ) {1,4}")  # numbers of one width: "[ 3]"
 
 
 @dataclass(frozen=True, slots=True)
