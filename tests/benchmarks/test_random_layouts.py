@@ -11,9 +11,9 @@ from benchmarks.quality.dresses.layouts import BY_MACHINE, BY_RANK, ONE_FILE, La
 from benchmarks.quality.dresses.trial import FittingRoom
 from benchmarks.quality.dresses.wearer import Wearer
 
-JOB = "f34"  # the smallest of the lab's with a file for each rank: two machines with two ranks each
+JOB = "f34"  # the smallest of the lab with a file for each rank
 LAYOUTS = (
-    Layout(ONE_FILE, "{word}-{number}", "train.log", "[{h}] [{r}] "),
+    Layout(ONE_FILE, "gpu-{number:02d}", "train.log", "[{h}] [{r}] "),
     Layout(BY_MACHINE, "10.12.{rack}.{number}", "{h}/out.txt", "[{r}] "),
     Layout(BY_RANK, "rack{rack}-{number}", "{h}-{r}.txt", launcher="launcher.{h}.log"),
 )
@@ -60,7 +60,7 @@ def test_each_line_of_a_rank_stands_behind_its_label_once(wearer: Wearer) -> Non
     for (file, line), writer in laid.writers.items():
         rank, text = lines[laid.outfit.places[file, line]]
         written = laid.outfit.files[file].split(b"\n")[line - 1]
-        assert written == b"[%d] " % writer.rank + text
+        assert written == b"[%d] " % writer.rank + laid.outfit.rename(text.decode()).encode()
         assert (writer.rank, set(file.split("/")[1:2])) == (rank, writer.names)
     assert b"node" not in laid.outfit.files["job.json"]
 

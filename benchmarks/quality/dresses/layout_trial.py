@@ -28,7 +28,7 @@ from core.model import Diagnosis
 ARCHIVES = tuple(
     Path(__file__).parent.parent / f"{name}.tar.xz" for name in ("lab", "blind-an", "blind-ap", "blind-as")
 )
-SEED, COUNT = 1207, 120  # of the published table; a job that cannot be laid out so is another layout's
+SEED, COUNT = 4242, 39  # of the published table
 RIGHT = 0.95  # of a layout's lines have the right machine, and the right rank
 
 
