@@ -10,6 +10,7 @@ _PART = (
     r"(?:cuda|[gxnvt]pu|dev(?:ice)?|rank|stage|pp|tp|dp|ep|cp|sp|fsdp|group|slot|core|numa|lane|layer|expert|port|seed"
     r"|part)"
 )
+PART_NUMBER = re.compile(r"(?![gxn]pu-?\d{2,6}\Z)" + _PART + r"[-_:=]?\d{1,6}", re.IGNORECASE)  # no machine: pp3, gpu3
 MACHINE_NAME = re.compile(
     r"(?<![\w./:@-])(?!" + _PART + r"[-_:=]?\d{1,6}\b)"
     r"(?P<host>(?:\d{1,3}\.){3}\d{1,3}|(?=[\w.-]{0,62}\d)[A-Za-z][A-Za-z0-9]*(?:[.-][A-Za-z0-9]+){0,8})(?![\w/-])",

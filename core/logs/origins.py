@@ -101,7 +101,8 @@ def _with_one_name(of_paths: Sequence[Origin], labels: Sequence[PrefixLabels]) -
 
 def _told(path: Origin, speaker: FileSpeaker, manifest: Manifest) -> Origin:
     """The origin of a file that tells who speaks in it."""
-    origin = replace(path, node=path.node or speaker.node)
+    is_process = path.node is not None and NUMBERED_PROCESS.fullmatch(path.node) is not None
+    origin = replace(path, node=(speaker.node or path.node) if is_process else (path.node or speaker.node))
     if speaker.rank is not None:
         return replace(origin, rank=speaker.rank, program=Program.RANK)
     return trains(origin, manifest)

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import PurePosixPath
 
 from core.job import Manifest
 from core.logs.hosts import Hosts
+from core.logs.speaker_columns import speakers_in
 from core.logs.units import is_daemon
 from core.logs.voices import Origin, Program
 
@@ -35,7 +36,6 @@ _NUMBERED_HOST = re.compile(r"(?P<host>.+?)[-_.](?P<marked>r(?=\d))?(?P<rank>\d{
 _HOST_WITH_NUMBER = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9.-]+")  # no underscore is in the name of a host
 _ADDRESSED = re.compile(r"(?:[A-Za-z][\w-]{0,40}[-_.@])?(?P<address>\d{1,3}(?:\.\d{1,3}){3})")
 _NUMBERED_PROCESS = re.compile(r"[a-z]+[-_]?\d+[.@_]((?=.*[A-Za-z])[\w.-]+)")
-_RANK_AT_HOST = re.compile(r"[A-Za-z]{1,16}[-_]?(?P<rank>\d{1,6})@(?P<host>[\w.-]{1,253})")
 _OF_MACHINE = re.compile(r"(?:train(?:er|ing)?|log|out|output|stdout|console|job|run|main)[-_.](.+)", re.IGNORECASE)
 _OF_MACHINES = re.compile(r"(?:node|host|machine|instance|pod)s", re.IGNORECASE)  # a folder with a folder for each
 _MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+|[A-Za-z]+\d+")
@@ -45,8 +45,8 @@ _OF_A_RUN = re.compile(
     re.IGNORECASE,
 )
 MIN_SHARED, MAX_OWN = 2, 2  # letters that names of machines have in common, and that are each one's own
-_NUMBERED_STEM = re.compile(r"(?P<word>[A-Za-z_.-]{0,16}?)(?P<number>\d{1,3})")
 _NUMBERED_FILE = re.compile(r"([A-Za-z]+|[A-Za-z0-9_.-]{0,80}[A-Za-z0-9](?=[-_.]))[-_.]?(\d{1,6})")
+_ENDING = re.compile(r"(?:\.(?:logs?|txt|csv|tsv|jsonl?|(?:std)?(?:out|err))){1,4}$", re.IGNORECASE)
 LAUNCHER = re.compile(r"torchrun|elastic|agent|launch|mpirun|deepspeed|accelerate|composer", re.IGNORECASE)
 _UNPACK = (".gz", ".zst", ".xz")
 
@@ -71,10 +71,9 @@ class Layout:
 
     hosts: of files called ``<host>-<rank>``. machines: of those called ``<process>.<host>`` or, as they are alike,
     ``train-<host>``, by the file's stem.
-    behind_numbers: the machine of each folder that is called ``node2_gpu-7``. counts_anew: files of several machines
-    are called ``workerlog.0``, so that the number is that of a process of its machine.
-    at_hosts: files are called ``p3@gpu-7``, with the numbers of all ranks. processes: of files that each machine has in
-    a folder of its own, ``0.err``, ``1.err``, which of its processes it is, by the file's stem.
+    behind_numbers: the machine of each folder that is called ``node2_gpu-7``.
+    told: machine and number of files whose names tell both (``core.logs.speaker_columns``), and whether it is a local
+    one.
     ranks: of files called ``worker_3`` of as many workers as there are ranks, by the file's stem. folders: those called
     after machines, as they are alike. tasks_are_nodes: submitit's tasks are not ranks but nodes.
     """
@@ -86,10 +85,8 @@ class Layout:
     ranks: Mapping[str, int]
     folders: frozenset[str]
     tasks_are_nodes: bool
-    at_hosts: bool
     behind_numbers: Mapping[str, str]
-    counts_anew: bool = False
-    processes: Mapping[str, int] = field(default_factory=dict)
+    told: Mapping[str, tuple[str, int, bool]]
 
 
 def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
@@ -98,7 +95,7 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
     stems = [_stem(name) for name in names]
     tasks = {int(match["task"]) for stem in stems if (match := _SUBMITIT.fullmatch(stem))}
     ranks = manifest.world_size or sum(map(len, manifest.node_ranks.values()))
-    found = Layout(
+    return Layout(
         manifest,
         known,
         manifest.nodes or _numbered_hosts(stems, manifest),
@@ -106,40 +103,22 @@ def layout(names: Iterable[str], manifest: Manifest, known: Hosts) -> Layout:
         {} if any(known.node(stem) for stem in stems) else _numbered_ranks(stems, ranks),
         _machines(names),
         tasks_are_nodes=tasks == set(range(len(manifest.nodes))) and len(tasks) < ranks,
-        at_hosts=_are_ranks_at_hosts(names),
         behind_numbers=behind_numbers(_folders(names)),
+        told=_told_together(names, manifest, known),
     )
-    return replace(found, counts_anew=_count_anew(names, found), processes=_processes(names, found, ranks))
 
 
-def _processes(names: Iterable[str], paths: Layout, ranks: int) -> dict[str, int]:
-    """The number of each process by its file's stem, where the folder of each machine has the same from 0 on.
-
-    Args:
-        ranks: of the job, 0 where nobody tells: each machine has its share of them.
-    """
-    machines: dict[str, set[str]] = {}
-    for name in names:
-        parts = PurePosixPath(strip(name)).parts
-        if len(parts) > 1 and (machine := _folder_of(parts[-2], paths)):
-            machines.setdefault(machine, set()).add(_stem(name))
-    numbered = {stem: match for stem in set().union(*machines.values()) if (match := _NUMBERED_STEM.fullmatch(stem))}
-    common = set(numbered).intersection(*machines.values()) if len(machines) > 1 else set()
-    each = ranks // len(machines) if machines else 0
-    found = {stem: int(numbered[stem]["number"]) for stem in common}
-    alike = len({numbered[stem]["word"] for stem in common}) == 1
-    counts = len(found) > 1 and sorted(found.values()) == list(range(len(found)))
-    return found if alike and counts and len(found) == (each or len(found)) else {}
-
-
-def _count_anew(names: Iterable[str], paths: Layout) -> bool:
-    """Whether files of several machines carry the same number of a rank."""
-    machines: dict[str, set[str]] = {}
-    for name in names:
-        if number := _RANK_NAME.search(_stem(name)):
-            folders = PurePosixPath(strip(name)).parts[:-1]
-            machines.setdefault(number[1], set()).update(filter(None, (_folder_of(part, paths) for part in folders)))
-    return any(len(of) > 1 for of in machines.values())
+def _told_together(names: Iterable[str], manifest: Manifest, known: Hosts) -> dict[str, tuple[str, int, bool]]:
+    """Machine and number of each file whose name is made of both; of job.json's machines, where it has any."""
+    stems = {name: _ENDING.sub("", strip(name)) for name in names if not _ATTEMPT.search(name)}
+    told = speakers_in(set(stems.values()))
+    nodes = {node: known.called(node) if manifest.nodes else node for node, *_ in told.values()}
+    found = {name: told[stem] for name, stem in stems.items() if stem in told}
+    return {
+        name: (called, number, is_local)
+        for name, (node, number, is_local) in found.items()
+        if (called := nodes[node]) is not None
+    }
 
 
 def read_path(name: str, paths: Layout) -> Origin:
@@ -147,6 +126,8 @@ def read_path(name: str, paths: Layout) -> Origin:
     parts = PurePosixPath(strip(name)).parts
     folders, stem = parts[:-1], _stem(name)
     attempt = next((int(match[1]) for part in parts if (match := _ATTEMPT.fullmatch(part))), 0)
+    if (told := paths.told.get(name)) is not None:
+        return _of_process(*told)
     origin = Origin(attempt=attempt)
     for place, part in enumerate(folders):
         if pod := _POD_FOLDER.fullmatch(part):
@@ -157,16 +138,14 @@ def read_path(name: str, paths: Layout) -> Origin:
             origin = replace(origin, rank=int(rank[1]))
     if "attempt_" in name and len(folders) >= 2 and folders[-1].isdigit():
         return replace(origin, local_rank=int(folders[-1]), program=Program.RANK)
-    if paths.at_hosts and (found := _RANK_AT_HOST.fullmatch(parts[-1])):
-        node = paths.known.node(found["host"]) or found["host"]
-        return replace(origin, node=node, rank=int(found["rank"]), program=Program.RANK)
-    if paths.counts_anew and origin.node and (number := _RANK_NAME.search(stem)):
-        return replace(origin, rank=None, local_rank=int(number[1]), program=Program.RANK)
-    if origin.node and origin.rank is None and stem in paths.processes:
-        return replace(origin, local_rank=paths.processes[stem], program=Program.RANK)
     if glog := _GLOG_FILE.fullmatch(parts[-1]):
         origin = replace(origin, node=paths.known.node(glog["host"]) or glog["host"])
     return _read_stem(origin, stem, paths)
+
+
+def _of_process(node: str, number: int, is_local: bool) -> Origin:  # noqa: FBT001 (as it is told)
+    rank, local = (None, number) if is_local else (number, None)
+    return Origin(node=node, rank=rank, local_rank=local, program=Program.RANK)
 
 
 def strip(name: str) -> str:
@@ -206,13 +185,6 @@ def _numbered_hosts(stems: Iterable[str], manifest: Manifest) -> tuple[str, ...]
 def _folders(names: Iterable[str]) -> set[str]:
     """The names of all folders but that of all logs."""
     return {part for name in names for part in PurePosixPath(strip(name)).parts[:-1]} - {"logs"}
-
-
-def _are_ranks_at_hosts(names: Iterable[str]) -> bool:
-    """Whether files are called ``p3@gpu-7``: with a rank each, from 0 on, and its machine."""
-    files = (PurePosixPath(strip(name)).name for name in names)
-    ranks = sorted(int(match["rank"]) for file in files if (match := _RANK_AT_HOST.fullmatch(file)))
-    return len(ranks) > 1 and ranks == list(range(len(ranks)))
 
 
 def _numbered_ranks(stems: Iterable[str], ranks: int) -> dict[str, int]:

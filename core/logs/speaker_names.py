@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from core.logs.hosts import PART_NUMBER
+
 # What a process does; worker-3 may be the name of a pod, but behind another sign, or a key, the number is a rank.
 _ROLE = rb"(?:worker|trainer|actor|replica|client|task|stage)[/:#\[]"
 _RANK = re.compile(rb"(?:proc(?:ess)?|rn?k|rang|[rp#])?[-_#]?(?P<rank>[0-9]{1,6})(?:/[0-9]{1,6})?", re.IGNORECASE)
@@ -50,6 +52,12 @@ _STREAM = re.compile(rb"(?P<node>" + _HOST + rb")[/.:](?:std)?(?:out|err)")  # g
 _OF_NODE = re.compile(rb"(?P<node>" + _HOST + rb")/(?P<process>[A-Za-z]{1,16}[-_]?[0-9]{0,4})")  # gpu-7/loader1
 _IN_GROUP = re.compile(rb"(?P<group>[A-Za-z0-9._-]{1,32})/(?P<node>" + _HOST + rb")")  # farm/gpu-7, all of one farm
 _AT_NODE = re.compile(rb"[A-Za-z]{1,32}[-_]?[0-9]{1,6}@(?P<node>" + _HOST + rb")")  # stage3@gpu-7
+# What comes again and again as speakers do, and says the same: parts of a run, and levels.
+OF_A_RUN = re.compile(
+    rb"train\w*|val\w*|eval\w*|test\w*|epoch\W?\d*|step|phase\W?\d*|stage\W?\d*|fold\W?\d*"
+    rb"|trace|debug|info|notice|warn\w*|error|critical|fatal",
+    re.IGNORECASE,
+)
 _DATE = re.compile(rb"Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec", re.IGNORECASE)
 # None of these is a machine's name: levels, places in the code, measures, identifiers.
 _NODE = re.compile(
@@ -141,6 +149,13 @@ def find_reading(names: Sequence[bytes], key: bytes = b"", *, opens: bool = Fals
     are_dates = all(map(_DATE.fullmatch, names))  # one may be a machine: sun beside moon
     forms = () if are_dates else (_STREAM, _AT_NODE, *_with_a_slash(names), _NODE)
     return next((NameReading(form) for form in forms if all(map(form.fullmatch, names))), None)
+
+
+def is_machine(name: str) -> bool:
+    """Whether a machine may be called so: no level, no date, no measure, no place in the code, no part of a run."""
+    word = name.encode()
+    is_other = _DATE.fullmatch(word) or OF_A_RUN.fullmatch(word) or PART_NUMBER.fullmatch(name)
+    return _NODE.fullmatch(word) is not None and not is_other
 
 
 def names_rank(name: bytes) -> bool:

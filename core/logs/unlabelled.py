@@ -151,12 +151,23 @@ def with_numbered_processes(
         return list(labels)
     if len(set(numbers)) < len(numbers):
         return list(labels)
-    return [
-        replace(label, host=None, rank=int(found[label.host]["number"]) if label.rank is None else label.rank)
-        if label.host in found
-        else label
-        for label in labels
-    ]
+    return _as_numbers(labels, found, are_local=False)
+
+
+def _as_numbers(
+    labels: Sequence[PrefixLabels], found: Mapping[str, re.Match[str]], *, are_local: bool
+) -> list[PrefixLabels]:
+    """The names that were found as the numbers in them, where nothing else tells that number."""
+    numbers = {host: int(match["number"]) for host, match in found.items()}
+    return [_as_number(label, numbers.get(label.host or ""), are_local=are_local) for label in labels]
+
+
+def _as_number(label: PrefixLabels, number: int | None, *, are_local: bool) -> PrefixLabels:
+    if number is None:
+        return label
+    if are_local:
+        return replace(label, host=None, local=number if label.local is None else label.local)
+    return replace(label, host=None, rank=number if label.rank is None else label.rank)
 
 
 def with_processes_of_each(
@@ -174,12 +185,7 @@ def with_processes_of_each(
     alike = len({match["letters"] for match in found.values()}) == 1 and numbers == list(range(len(numbers)))
     if not alike or len(homes) < MIN_STEMS or any(own != set(found) for own in named.values()):
         return list(labels)
-    return [
-        replace(label, host=None, local=int(found[label.host]["number"]) if label.local is None else label.local)
-        if label.host in found
-        else label
-        for label in labels
-    ]
+    return _as_numbers(labels, found, are_local=True)
 
 
 def without_foreign_ranks(

@@ -24,7 +24,7 @@ from core.logs.log_files import read_files
 from core.logs.origins import Origin, Voice, find_origins
 from core.logs.read_cache import read_kept, write_kept
 from core.logs.scan import KERNEL_BYTES, choose_engine
-from core.logs.voices import FileSpeaker
+from core.logs.voices import NUMBERED_PROCESS, FileSpeaker
 from core.parsing.speakers import find_speakers
 from core.shares import MIN_RANKS
 from core.version import reader_version
@@ -220,8 +220,8 @@ class _Samples:
 
 
 def _is_machine(node: str | None) -> bool:
-    """Whether it is more than the number of a process before its lines: of p2 its file may tell where that ran."""
-    return bool(node) and not _NUMBER.fullmatch(node or "")
+    """Whether it is more than the number of a process: of p2 or worker-2 its file may tell where that ran."""
+    return bool(node) and not (_NUMBER.fullmatch(node or "") or NUMBERED_PROCESS.fullmatch(node or ""))
 
 
 def _known_hosts(job: Job) -> Sequence[bytes]:

@@ -8,7 +8,6 @@ Files whose names differ in one word, that begin together and say the same, are 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -21,7 +20,7 @@ from core.logs.lines import NO_TIME, first_time, mask, without_ansi
 from core.logs.paths import behind_numbers, strip, without_ending
 from core.logs.voices import FileSpeaker
 from core.logs.wraps.shared_files import HEAD, has_clock
-from core.parsing.file_names import by_host_and_number, called_after
+from core.parsing.file_names import called_after
 from core.parsing.file_numbers import are_numbered_as, numbered, numbered_as_listed, numbered_as_ranks
 from core.parsing.identified_files import find_identified, mentioned, name_themselves, numbered_themselves
 from core.parsing.introductions import find_introductions
@@ -85,12 +84,6 @@ def find_speakers(
         several: the ranks of files in which labels of lines tell several of them.
         machines: names of machines that other files, or labels of lines, tell.
     """
-    if named := {} if manifest.nodes else by_host_and_number(set(no_node) & set(no_rank)):
-        ranked = {name for name, speaker in named.items() if speaker.rank is not None}
-        rest = find_speakers(files, set(no_rank) - ranked, set(no_node) - set(named), manifest, several, machines)
-        return rest | {
-            name: replace(speaker, rank=_rank_of(speaker, rest.get(name))) for name, speaker in named.items()
-        }
     heads = {name: _head(files[name]) for name in sorted({*no_rank, *no_node})[:MAX_FILES]}
     own = find_own_words(heads, manifest) | find_introductions(heads, manifest)
     nodes = {name: speaker.node for name, speaker in own.items() if speaker.node and name in no_node}
@@ -127,11 +120,6 @@ def find_speakers(
         ranks |= {name: of_node[node] for name, node in listed.items() if node in of_node and name in no_rank}
     nodes |= listed
     return {name: FileSpeaker(nodes.get(name), ranks.get(name)) for name in {*ranks, *nodes}}
-
-
-def _rank_of(*speakers: FileSpeaker | None) -> int | None:
-    """The rank that the first of several tells who tells one."""
-    return next((speaker.rank for speaker in speakers if speaker is not None and speaker.rank is not None), None)
 
 
 def _head(file: LogFile) -> bytes:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from core.job import Job
-from core.parsing.file_names import by_host_and_number, nodes_by_likeness
+from core.logs.speaker_columns import speakers_in
+from core.parsing.file_names import nodes_by_likeness
 from tests.support.jobs import at, job, lines, parse
 from tests.support.wrapped_logs import unwrapped
 
@@ -15,34 +16,48 @@ from tests.support.wrapped_logs import unwrapped
     [
         (
             ["out.tulip.0", "out.tulip.1", "out.orchid.2", "out.orchid.3"],
-            {"out.tulip.1": ("tulip", 1), "out.orchid.2": ("orchid", 2)},
+            {"out.tulip.1": ("tulip", 1, False), "out.orchid.2": ("orchid", 2, False)},
         ),
         (
-            [f"metrics/ix-04{n}_gpu{k}.csv" for n in range(2) for k in range(4)],
-            {"metrics/ix-041_gpu3.csv": ("ix-041", None)},
+            [f"metrics/ix-04{n}_gpu{k}" for n in range(2) for k in range(4)],
+            {"metrics/ix-041_gpu3": ("ix-041", 3, True)},
+        ),
+        (
+            [f"2026-05-01/{host}/gpu{k}" for host in ("amsel", "dohle") for k in range(2)],
+            {"2026-05-01/dohle/gpu1": ("dohle", 1, True)},
+        ),
+        (
+            [f"logs.{n}.10.12.{1 + n // 4}.7" for n in range(8)],
+            {"logs.5.10.12.2.7": ("10.12.2.7", 5, False)},
+        ),
+        (
+            [f"p{n}@cn-r1u{n // 4:02d}" for n in range(8)],
+            {"p5@cn-r1u01": ("cn-r1u01", 5, False)},
         ),
     ],
 )
-def test_a_name_before_a_number_is_a_machine(names: list[str], expected: Mapping[str, tuple[str, int | None]]) -> None:
+def test_a_name_before_a_number_is_a_machine(names: list[str], expected: Mapping[str, tuple[str, int, bool]]) -> None:
     """The numbers are ranks where they count those of the job, else those of each machine."""
-    found = by_host_and_number(names)
+    found = speakers_in(names)
 
-    assert {name: (found[name].node, found[name].rank) for name in expected} == expected
+    assert {name: found[name] for name in expected} == expected
     assert len(found) == len(names)
 
 
 @pytest.mark.parametrize(
     "names",
     [
-        [f"{phase}.{n}.log" for phase in ("train", "eval") for n in range(3)],
-        [f"gpu-{n}.log" for n in range(4)],
+        [f"{phase}.{n}" for phase in ("train", "eval") for n in range(3)],
+        [f"gpu-{n}" for n in range(4)],
+        [f"node-{n}/part{k}" for n in range(2) for k in range(4)],
+        [f"proc-rank-{n}-device-{n}" for n in range(8)],
         [f"out.tulip.{n}" for n in range(4)],
         ["out.tulip.0", "out.orchid.7", "out.daffodil.9"],
     ],
 )
 def test_parts_of_a_run_and_numbers_that_count_nothing_are_none(names: list[str]) -> None:
     """Nor a name that all have."""
-    assert by_host_and_number(names) == {}
+    assert speakers_in(names) == {}
 
 
 def test_who_said_least_has_a_file_that_is_called_like_the_others() -> None:
@@ -77,10 +92,9 @@ def test_processes_of_a_files_machine_are_ranks_whatever_they_are_called() -> No
 
 def test_numbers_that_go_on_from_machine_to_machine_are_ranks() -> None:
     """As many on each, in order, from 0 on; what has a number of its own is a machine."""
-    names = [f"{host}-{2 * n + k}.log" for n, host in enumerate(("bee", "cat", "dog")) for k in range(2)]
+    names = [f"{host}-{2 * n + k}" for n, host in enumerate(("bee", "cat", "dog")) for k in range(2)]
 
-    found = by_host_and_number(names)
+    found = speakers_in(names)
 
-    assert [(found[name].node, found[name].rank) for name in names[:3]] == [("bee", 0), ("bee", 1), ("cat", 2)]
-    assert by_host_and_number([f"{host}-{n}.log" for n, host in enumerate(("bee", "cat", "dog"))]) == {}
-    assert by_host_and_number([f"{host}-{k}.log" for host in ("bee", "cat") for k in range(2)]) == {}
+    assert [found[name] for name in names[:3]] == [("bee", 0, False), ("bee", 1, False), ("cat", 2, False)]
+    assert speakers_in([f"{host}-{n}" for n, host in enumerate(("bee", "cat", "dog"))]) == {}

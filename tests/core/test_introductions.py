@@ -42,12 +42,27 @@ def test_a_number_that_counts_the_files_beside_a_name_that_several_share() -> No
 
 @pytest.mark.parametrize(
     "form",
-    ["rang {rank} auf {own}", "rang {rank} in pp{local}", "rang {rank} liest teil 4711", "auf {host}, Gerät {local}"],
-    ids=["a name each", "a stage", "the same everywhere", "no rank"],
+    ["rang {rank} auf {own}", "rang {rank} in pp{local}", "rang {rank} liest teil 4711"],
+    ids=["a name each", "a stage", "the same everywhere"],
 )
 def test_lines_that_tell_no_machine_of_several_ranks(form: str) -> None:
     """A name that each has alone may be that of a file; stages and groups are of ranks, and are no machines."""
     assert find_introductions(heads(form), NOBODY) == {}
+
+
+def test_the_number_of_a_process_tells_its_machine_as_well() -> None:
+    """Where it begins anew with each of them: which rank that is nobody says."""
+    assert find_introductions(heads("auf {host}, Gerät {local}"), NOBODY)["rang_003.prot"] == FileSpeaker("knoten07")
+
+
+def test_names_of_machines_need_no_digit() -> None:
+    """What most files say are words of the program; the others may be names."""
+    told = {
+        f"out.{rank}": says(f"hallo von {name}, ich bin {rank} von 8", "Schritt 1 Verlust 2.5")
+        for rank, name in enumerate(["amsel"] * 4 + ["dohle"] * 4)
+    }
+
+    assert find_introductions(told, NOBODY)["out.5"] == FileSpeaker("dohle", 5)
 
 
 def test_names_of_job_json_are_the_only_ones() -> None:

@@ -12,6 +12,7 @@ happened: the same scope, the same suspects and the same first event must come o
     endings     how each node of a job ended           cleanup   what other launchers say when they end a job
     wardrobe    all dresses by name
     same        whether two answers are the same
+    layouts     a job in files and behind labels that nobody has seen yet; layout_trial: who is said to write there
     known       pairs that differ, by name and reason
     trial       jobs tried in dresses; report: benchmarks/results/dresses.md
 """

@@ -6,6 +6,11 @@ from core.logs.wraps.line_forms import Cut, Run, RunKind, Token
 
 LEVEL = rb"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"  # names nobody
 HEAD = 120  # bytes; a speaker further right is somebody that the line talks about
+# By torch, which writes between, by mpirun, and by NCCL (src/debug.cc, 2.21), in whose head the number is of a device
+LABELLED = re.compile(
+    rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[0-9]+,[0-9]+\]<std(?:out|err)>:|\[[DIWEF][0-9]{4} "
+    rb"|(?: {0,6}[0-9]{1,6}: )?[A-Za-z0-9][\w.-]{0,62}:[0-9]{1,10}:[0-9]{1,10} \[[0-9]{1,4}\] NCCL "
+)
 _CLOCK = re.compile(rb"[0-9]{1,2}:[0-9]{2}:[0-9]{2}")
 _CLOCK_WINDOW = 96  # as core.logs.lines looks for one
 _ERROR = re.compile(rb"\b(?:ERROR|CRITICAL|FATAL|EXCEPTION|SEVERE)\b|(?i:\b(?:traceback|error|exception|fail\w*)\b)")

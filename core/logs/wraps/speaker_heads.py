@@ -9,12 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import pairwise
 
 from core.logs.lines import mask
 from core.logs.speaker_names import PLAIN_RANKS, NameReading, are_made_alike, count_all, count_their_total, find_reading
 from core.logs.wraps.peeled import Wrap
-from core.logs.wraps.shared_files import HEAD, LEVEL, has_clock, has_no_clock, tells_of_an_error
+from core.logs.wraps.shared_files import HEAD, LABELLED, LEVEL, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speaker_turns import ALWAYS, LEAST, NamedLine, names_that_return, take_turns
 from core.logs.wraps.speakers import SpeakerWord, peel_all, together
 
@@ -56,11 +55,6 @@ _DIGITS = re.compile(rb"[0-9]+")
 _DEVICES = (b"NVIDIA", b"Tesla", b"Quadro", b"GeForce", b"AMD Instinct")  # as gpustat (1.1) has them
 _NO_SPEECH = re.compile(rb"\s*(?:$|(?:" + rb"|".join(_DEVICES) + rb") [^|]{1,80}\|)")
 _DEVICE_WORDS = tuple(device.split()[0] for device in _DEVICES)  # nothing else that is masked begins so
-# By torch, which writes between; and by NCCL (src/debug.cc, 2.21), in whose head the number is that of a device
-_LABELLED = re.compile(
-    rb"\[rank[0-9]+\]:|\[default[0-9]+\]:|\[[DIWEF][0-9]{4} "
-    rb"|(?: {0,6}[0-9]{1,6}: )?[A-Za-z0-9][\w.-]{0,62}:[0-9]{1,10}:[0-9]{1,10} \[[0-9]{1,4}\] NCCL "
-)
 _MIN_ALL = 3  # ranks, each on a machine of its own: two may be a ratio, or a date
 
 
@@ -76,7 +70,7 @@ class NamePlace:
 
 def fit(lines: Sequence[bytes]) -> Wrap | None:
     """The columns of speakers, if there are any."""
-    lines = [line for line in lines if not _LABELLED.match(line)]
+    lines = [line for line in lines if not LABELLED.match(line)]
     heads = [line for line in lines if has_clock(line)]  # tracebacks have none; where most have none, few tell less
     tried = (heads, lines) if 2 * len(heads) > len(lines) else (lines, heads)
     columns = _fit(tried[0]) or (_fit(tried[1]) if len(heads) < len(lines) else [])
@@ -95,7 +89,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
 
 def _goes_on(line: bytes) -> bool:
     """Whether a line may go on with the record above it."""
-    return has_no_clock(line) and not _LABELLED.match(line)
+    return has_no_clock(line) and not LABELLED.match(line)
 
 
 def _fit(lines: Sequence[bytes]) -> Sequence[SpeakerWord]:
@@ -117,16 +111,10 @@ def _find(lines: Sequence[bytes], beside: NameReading | None = None) -> SpeakerW
         always = first and everywhere
         if len(named_lines) < LEAST * len(lines) or _say_nothing(named_lines):
             continue
-        in_turns, once_each, plain = (
+        in_turns, once_each = (
             _reading(column, names, always=always, everywhere=everywhere, beside=beside)
-            for names in (
-                names_that_return(named_lines),
-                _names_of_all(named_lines),
-                _names_that_come_again(named_lines) if always else (),
-            )
+            for names in (names_that_return(named_lines), _names_of_all(named_lines))
         )
-        if plain is not None and (plain.tells_both or (plain.tells_rank and not column.key)):
-            return _speakers(column, named_lines, plain, always=True)
         if in_turns is None and once_each is None:  # whether they take turns is dear to ask: it masks all lines
             continue
         reading = in_turns if take_turns(named_lines, always=always) else once_each
@@ -184,13 +172,6 @@ def _names_of_all(named_lines: Iterable[NamedLine]) -> list[bytes]:
     """Names that tell a machine and a rank each, and every rank once: however seldom most of them speak."""
     names = sorted({named.name for named in named_lines})
     return names if len(names) >= _MIN_ALL and (count_all(names) or count_their_total(names)) else []
-
-
-def _names_that_come_again(named_lines: Sequence[NamedLine]) -> list[bytes]:
-    """All names of a column with which every line begins, if they come again between each other: no epoch does."""
-    names = sorted({named.name for named in named_lines})
-    changes = sum(one.name != other.name for one, other in pairwise(named_lines))
-    return names if _MIN_ALL <= len(names) < changes and 2 * len(names) <= len(named_lines) else []
 
 
 def _place(item: tuple[NamePlace, list[NamedLine]]) -> tuple[int, bytes, bytes, bytes]:

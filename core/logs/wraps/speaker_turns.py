@@ -4,7 +4,6 @@ There are few of them, each comes again and again between the others, and under 
 rises, a module has messages of its own, a level is not spread evenly.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from core.logs.lines import mask_start
+from core.logs.speaker_names import OF_A_RUN
 
 _SAID = 40  # bytes of a message that tell it from another; what comes behind may be measured
 LEAST = 0.6  # of the lines have such a word; the others are of other programs
@@ -22,12 +22,6 @@ _SHARED = 0.5  # of the lines are messages that half of the speakers say
 _MAX_SPEAKERS = 1 << 12  # names: the ranks that share a file are fewer
 ALWAYS = 0.95  # of the lines begin with it: who collects the lines of several puts the name before each
 _TURNS = 3  # that most speakers have at least, where tracebacks make their turns long
-# What comes again and again as speakers do, and says the same: parts of a run, and levels.
-_OF_A_RUN = re.compile(
-    rb"train\w*|val\w*|eval\w*|test\w*|epoch\W?\d*|step|phase\W?\d*|stage\W?\d*|fold\W?\d*"
-    rb"|trace|debug|info|notice|warn\w*|error|critical|fatal",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +60,7 @@ def take_turns(named_lines: Sequence[NamedLine], *, always: bool = False) -> boo
     kept = [named for named in named_lines if named.name in names]
     begins = Counter(other.name for one, other in pairwise(kept) if one.name != other.name)
     is_often = 2 * sum(begins[name] + 1 >= _TURNS for name in names) > len(names)
-    is_run = any(_OF_A_RUN.fullmatch(name) for name in names)
+    is_run = any(OF_A_RUN.fullmatch(name) for name in names)
     interleaved = begins.total() >= _INTERLEAVED * len(kept) or (always and is_often and not is_run)
     if len(kept) < LEAST * len(named_lines) or not interleaved:
         return False
