@@ -8,6 +8,7 @@ import numpy as np
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import searched
 from bot.ask.wanted_value import asks, yes_or_no
 from bot.outcome.savings import INTERVAL, LOADED, Savings, begun, savings
 from bot.text import wording
@@ -186,8 +187,9 @@ def _none_known(subject: Subject, reached: str) -> Lines:
         may = tell(parsed, rows, "a word that may mean a saving", latest=True)
         says = f"The last line that may tell of a checkpoint, of which no report is known, is this one.{reached}"
         return [cited(says), *quoted(may, 3)]
-    read = wording.counted(subject.diagnosis.coverage.lines, "line")
-    says = f"No line reports a saved checkpoint in words that are known here ({read} were searched).{reached}"
+    says = (
+        f"No line reports a saved checkpoint in words that are known here ({searched(subject)} were searched).{reached}"
+    )
     last, interval = parsed.iterations.last, seek(parsed, [INTERVAL], "an interval of saving")
     if last is not None and parsed.job.manifest.total_iterations != last:
         says += f" If none was saved or loaded, all {wording.counted(last, 'iteration')} are lost."

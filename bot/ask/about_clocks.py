@@ -88,7 +88,7 @@ def at_clock(subject: Subject, question: Question) -> Lines | None:
     often = Counter(table.event[:].tolist())
     kinds = {int(table.event[row]): row for row in rows.tolist()[::-1]}  # of each kind its first line
     rarest = sorted(kinds.values(), key=lambda row: (often[int(table.event[row])], row))
-    who = {origin.node for row in rows.tolist() if (origin := table.origins[table.voice[row]]).node}
+    who = {origin.node for row in rows.tolist() if (origin := subject.origin(row)).node}
     by = f" by {wording.names(sorted(who, key=natural), 3, 80)}" if who else ""
     said = f"At {spoken[0]} {wording.counted(len(rows), 'line was', 'lines were')} written{by}; the rarest:"
     return [cited(said), *quoted(found_rows(subject.parsed, "", rarest), 4)]

@@ -5,7 +5,7 @@ from bot.ask.facts_errors import place_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, raw
 from bot.ask.subject import Subject
-from bot.text import wording
+from bot.ask.told_diagnosis import what_failed
 from core.model import EventEvidence, Role
 
 
@@ -30,7 +30,7 @@ def own_code(subject: Subject, question: Question) -> Lines:
     none = "The logs do not tell a line of code: no traceback of what failed stands in them."
     return [
         cited(none),
-        *([cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", lead.id)] if lead else []),
+        *([what_failed(subject)] if lead else []),
     ]
 
 

@@ -14,8 +14,9 @@ from importlib.resources import files as package_files
 import numpy as np
 
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, lower, quoted
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import what_failed
 from bot.ask.wanted_value import asks
 from bot.text import wording
 from core.answer.job_lookup import found_rows
@@ -64,11 +65,9 @@ def codes(subject: Subject, question: Question) -> Lines | None:
         where = where or f" No line of this job holds {table.name} {code}."
         sentences.append(cited(f"{table.name} {code}: {means}.{where}"))
         shown += quoted(found, 1)
-    lead = subject.leading
     if not sentences:
         return None
-    whole = cited(f"The diagnosis: {lower(subject.diagnosis.headline)}.", *([lead.id] if lead else []))
-    return [*sentences[:MAX_CODES], *dict.fromkeys(shown), whole]
+    return [*sentences[:MAX_CODES], *dict.fromkeys(shown), what_failed(subject)]
 
 
 def _named(text: str) -> Iterator[tuple[CodeTable, str]]:
@@ -106,7 +105,7 @@ def _works(subject: Subject) -> Lines:
     first: dict[tuple[int, int], int] = {}
     for row, text in read_rows(parsed.files, table, np.array(rows[:MAX_ROWS], np.intp)).items():
         match = _WORKS.search(text.encode())
-        origin = table.origins[table.voice[row]]
+        origin = subject.origin(row)
         if match:
             works = int(match[1]), int(match[2])
             by_works[works].add(f"rank {origin.rank}" if origin.rank is not None else origin.node or "nobody named")

@@ -13,6 +13,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
 from bot.ask.standstill import told_missing, told_silence
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import told_claims, what_failed
 from bot.ask.waits import longest_wait, waits
 from bot.ask.wanted_value import Wanted, asks, wanted, yes_or_no
 from bot.note.claim_source import clock
@@ -72,7 +73,7 @@ def _began(subject: Subject, question: Question) -> Lines:
     if yes_or_no(question) and asks(question, "fine"):  # "was it healthy before?"
         begins = "Yes, as far as the evidence tells, until"
     says = f"{begins} {clock(first.first_time or 0)}: {_said(subject, first)}."
-    silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id == "N1.ended"]
+    silent = told_claims(subject, "N1.ended")
     return [
         cited(says, first.id),
         *silent,
@@ -140,7 +141,7 @@ def _hung(subject: Subject, question: Question) -> Lines:
         none = cited(joined("It is not judged a hang by what the logs tell.", *moved[:1]))
         sentences += [*told_silence(subject), *told_missing(subject)[:1]] or [none]
     if not hangs and diagnosis.scope in (Scope.NODE, Scope.JOB):
-        sentences.insert(2 if waited else 1, cited(f"What failed: {wording.sentence(diagnosis.headline)}"))
+        sentences.insert(2 if waited else 1, what_failed(subject))
     if Wanted.WHEN in wanted(question) and len(course):
         since = f"Since {clock(int(course.times[-1]))}: iteration {int(course.numbers[-1]):,} was the last complete one"
         sentences.insert(0, cited(f"{since}."))
@@ -160,10 +161,7 @@ def _hung(subject: Subject, question: Question) -> Lines:
         sentences.append(cited(f"{none}; the last line of all came at {clock(ends[1])}{since}."))
     else:
         sentences.append(cited(_NO_CLOCK))
-    sentences += [
-        cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N1.ended", "J1.ended")
-    ]
-    return sentences
+    return [*sentences, *told_claims(subject, "N1.ended", "J1.ended")]
 
 
 def _goes_on(subject: Subject, question: Question) -> str:
@@ -251,9 +249,7 @@ def order(subject: Subject, question: Question) -> Lines:
         text = _said(subject, lead) if own and lead else "\n"
         return [*sentences, *own, *(line for line in began(subject, question) if text not in line)]
     found = job_lookup.ends(subject.parsed)
-    names = ("N1.ended", "N1.why")
-    silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
-    return [*silent, cited(found.says), *quoted(found, 2)]
+    return [*told_claims(subject, "N1.ended", "N1.why")[:2], cited(found.says), *quoted(found, 2)]
 
 
 def _first_where(subject: Subject, event: EventEvidence) -> str:
@@ -265,7 +261,7 @@ def _first_where(subject: Subject, event: EventEvidence) -> str:
         return ""
     firsts: dict[str, int] = {}
     for row in rows.tolist():
-        node, time = table.origins[table.voice[row]].node, int(table.time[row])
+        node, time = subject.origin(row).node, int(table.time[row])
         if node and time != NO_TIME:
             firsts[node] = min(time, firsts.get(node, time))
     who = f"{wording.counted(len(event.nodes), 'node')} logged {event.id}"

@@ -12,6 +12,7 @@ from bot.ask.about_memory import oom_report
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import searched, what_failed
 from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.text import wording
 from bot.text.known_fault import KnownFault
@@ -35,10 +36,7 @@ def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         return named
     if (code := asked_code(question)) is not None:
         lead = subject.leading
-        sentences = [
-            cited(f"The diagnosis: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))
-        ]
-        return [*exit_code(subject, code), *sentences]
+        return [*exit_code(subject, code), what_failed(subject)]
     terms = [
         term for name, term in _terms().items() if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
     ]
@@ -173,7 +171,7 @@ def by_whom(subject: Subject, question: Question) -> Lines:
         says = "An interrupt ended it, as from a keyboard, a console or a closed terminal; no log names the person"
         return [cited(f"{says}: {lower(by_hand.says)}."), *quoted(by_hand, 1)]
     killed = seek(subject.parsed, [_KILLED], "a kill")
-    read = wording.counted(subject.diagnosis.coverage.lines, "line")
+    read = searched(subject)
     if not killed.lines and not by_exit_code(subject):
         none = "nor that anybody did: no line speaks of a kill or an order to stop"
         return [cited(f"{BY_NOBODY}, {none} ({read} were searched).")]
@@ -249,10 +247,9 @@ def piece_lines(subject: Subject, evidence: Evidence) -> list[str]:
 
 def behind(subject: Subject, event: EventEvidence) -> list[str]:
     """What failed, beside an event that only follows from it."""
-    lead = subject.leading
     if event.role not in (Role.PROPAGATED, Role.TEARDOWN):
         return []
-    return [cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))]
+    return [what_failed(subject)]
 
 
 def _piece(subject: Subject, name: str) -> list[str]:

@@ -104,7 +104,7 @@ def _called_down(subject: Subject, node: str) -> int:
     parsed = subject.parsed
     named = re.compile(rb"(?<![\w.-])" + re.escape(node.encode()) + rb"(?![\w-])")
     rows, _ = matching(parsed, [named, _DOWN])
-    times = [int(parsed.table.time[row]) for row in rows if parsed.table.origins[parsed.table.voice[row]].node != node]
+    times = [int(parsed.table.time[row]) for row in rows if subject.origin(row).node != node]
     return min((time for time in times if time != NO_TIME), default=NO_TIME)
 
 

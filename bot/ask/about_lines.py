@@ -16,6 +16,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, any_of, cited, quoted, raw
 from bot.ask.standstill import told_missing, told_silence
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import searched, told_claims
 from bot.ask.wanted_value import asks
 from bot.text import wording
 from core.answer import job_lookup
@@ -131,7 +132,7 @@ def _about(subject: Subject, rows: NDArray[np.intp], named: list[str]) -> NDArra
     """Those of a program's rows that stand in a named node's own log or name it."""
     table = subject.parsed.table
     texts = read_rows(subject.parsed.files, table, rows[-MAX_ROWS:]) if named else {}
-    own = {row for row in rows.tolist() if table.origins[table.voice[row]].node in named}
+    own = {row for row in rows.tolist() if subject.origin(row).node in named}
     return np.array(sorted(own | {row for row, text in texts.items() if any(name in text for name in named)}), np.intp)
 
 
@@ -158,11 +159,9 @@ def around(subject: Subject, question: Question) -> Lines | None:
     lines = list(excerpt.lines)
     if question.says("before", "after"):
         lines = [line for line in lines if (line.line < first.line) == question.says("before")][-4:]
-    shown = LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines))
     if not question.says("before", "after"):  # four fit: the line itself is one of them
         lines = [line for line in lines if first.line - 2 <= line.line <= first.line + 1]
-        shown = LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines))
-    return [cited(f"{evidence.id} is line {first.line:,} of {first.file}; around it:", evidence.id), *quoted(shown, 4)]
+    return [cited(f"{evidence.id} is line {first.line:,} of {first.file}; around it:", evidence.id), *raw(lines)]
 
 
 def _traceback(subject: Subject, evidence: Evidence) -> list[str]:
@@ -180,10 +179,9 @@ def _traceback(subject: Subject, evidence: Evidence) -> list[str]:
     frames = [line for line in every if begin.line < line.line < last_.line and 'File "' in line.text]
     chosen = [*(line for line in every if line.line == begin.line - 1), begin, *frames[-1:], last_]
     where = f"lines {begin.line:,} to {last_.line:,} of {last_.file}"
-    shown = LookResult("", tuple(chosen), ("",) * len(chosen), ("",) * len(chosen))
     return [
         cited(f"{evidence.id} ends the traceback in {where}; of it and the line before:", evidence.id),
-        *quoted(shown, 4),
+        *raw(chosen),
     ]
 
 
@@ -240,7 +238,7 @@ def _stacks(subject: Subject, question: Question) -> Lines:
         more = f"; and {len(mine) - MAX_PLACES} more places" if len(mine) > MAX_PLACES else ""
         who = wording.ranks(ranks).capitalize() if ranks else "The dumped processes"
         sentences = [cited(f"{who} stood in {'; '.join(mine[:MAX_PLACES])}{more}.")]
-        return sentences + [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id == "N1.why"]
+        return sentences + told_claims(subject, "N1.why")
     if ends:
         return [cited(f"The dumps name no stack of {wording.ranks(ranks)}; they hold: {'; '.join(ends[:MAX_PLACES])}.")]
     found = seek(subject.parsed, [_STACK], "a stack")
@@ -288,12 +286,7 @@ def pair(subject: Subject, question: Question) -> Lines | None:
         return told
     found_pair = job_lookup.compare(parsed, one, other)
     sentences = [cited(found_pair.says), *quoted(found_pair, 3)]
-    return (
-        sentences
-        + [cited(line.says, *line.cites) for line in subject.claims.every if line.id == "N1.why" and one in suspects][
-            :1
-        ]
-    )
+    return [*sentences, *(told_claims(subject, "N1.why") if one in suspects else ())]
 
 
 def _told_by_others(subject: Subject, nodes: Sequence[str]) -> Lines:
@@ -333,9 +326,7 @@ def _tail(subject: Subject, found: LookResult, rows: NDArray[np.intp], name: str
 
 
 def _not_found(subject: Subject, found: LookResult) -> str:
-    coverage = subject.diagnosis.coverage
-    read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
-    return f"{found.says.rstrip('.')} ({read} were searched)."
+    return f"{found.says.rstrip('.')} ({searched(subject)} were searched)."
 
 
 def _stands(end: str, rank: int) -> bool:
@@ -362,4 +353,4 @@ def _is_about(fact: Fact, ranks: list[int]) -> bool:
 def _tellingly(evidence: Evidence) -> list[str]:
     """The first line and the last ones of a block: where it came from and what it says in the end."""
     lines = evidence.lines if len(evidence.lines) <= 4 else (*evidence.lines[:1], *evidence.lines[-3:])
-    return quoted(LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines)), 4)
+    return raw(lines)

@@ -68,7 +68,7 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     since_iteration, trend = onset(subject), _trend(subject, question)
     since_when = asks(question, "slow_since")
     since = diagnosis.headline if since_when and _SINCE.search(diagnosis.headline) else ""
-    lead = [cited(wording.sentence(since), *([subject.leading.id] if subject.leading else []))] if since else []
+    lead = [cited(wording.sentence(since), *subject.lead_ids)] if since else []
     of_change = since_when or asks(question, "how_slow") or asks(question, "both_sides")
     changed = first_change(subject, question) if of_change and not (lead or since_iteration or signs) else []
     sentences = [

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, lower, quoted
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import what_failed
 from bot.ask.wanted_value import yes_or_no
 from bot.text.harmless import shorten
 from core.answer.job_lookup import found_rows
@@ -106,14 +107,12 @@ def platform(subject: Subject, question: Question) -> Lines | None:
     others = [event for event in warnings if event.reason != first.reason]
     also = dict.fromkeys(f"{event.reason}, {shorten(event.message, 120)}" for event in others[-2:])
     more = f"Also of it: {'; '.join(also)}."
-    lead = subject.leading
-    failed = cited(f"What failed: {lower(subject.diagnosis.headline)}.", *([lead.id] if lead else []))
     return [
         cited(f"{says}."),
         *([went] if went else []),
         *([cited(more)] if others else []),
         *_shown(subject, first),
-        failed,
+        what_failed(subject),
     ]
 
 

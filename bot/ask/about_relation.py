@@ -11,6 +11,7 @@ from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import what_failed
 from bot.ask.wanted_value import asks, asks_if_cause, way_of, yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -123,12 +124,15 @@ def _of_event(subject: Subject, question: Question, event: EventEvidence) -> lis
     against = _grounds_of_event(subject, event) if event is not lead and event.is_trace else []
     if against:  # what only looks like a direct trace: elsewhere, later, or got over
         first = f"No, as far as the logs tell: {'; '.join(against)}."
-        failed = cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))
-        return [cited(first, event.id), failed, cited(subject.sentence_of(event), event.id), *raw(event.lines, 1)]
+        return [
+            cited(first, event.id),
+            what_failed(subject),
+            cited(subject.sentence_of(event), event.id),
+            *raw(event.lines, 1),
+        ]
     sentences = [cited(joined(first, _meaning(event)), event.id)]
     if not event.is_trace:
-        ids = [lead.id] if lead and lead is not event else []
-        sentences.append(cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *ids))
+        sentences.append(what_failed(subject))
     return [*sentences, cited(subject.sentence_of(event), event.id), *raw(event.lines, 1)]
 
 
@@ -209,7 +213,7 @@ def _of_lines(subject: Subject, question: Question, result: LookResult) -> list[
     if event is not None:
         return _of_event(subject, question, event)
     rows = table.rows_of([int(table.event[places[0]])]).get(int(table.event[places[0]]), np.array(places))
-    nodes = sorted({node for row in rows.tolist() if (node := table.origins[table.voice[row]].node)})
+    nodes = sorted({node for row in rows.tolist() if (node := subject.origin(row).node)})
     every = wording.counted(len(parsed.nodes), "node")
     who = f"by {len(nodes)} of {every}" if len(nodes) > 1 else f"by {nodes[0]}" if nodes else f"in {first.file}"
     stands = f"“{wording.without_clock(first.text.strip())[:90]}” was logged {who}, {wording.times(len(rows))}"
@@ -219,16 +223,14 @@ def _of_lines(subject: Subject, question: Question, result: LookResult) -> list[
         against.insert(0, f"it was got over, as line {after.line:,} of {after.file} says")
     if subject.diagnosis.scope is Scope.NONE:
         against.insert(0, lower(subject.diagnosis.headline))
-    lead = subject.leading
     none = "That is not among the evidence, though nothing rules out that it has to do with it"
     no = "No" if subject.diagnosis.scope is Scope.NONE else "No, by what the logs tell that is not what failed"
     says = no if against else none
     why = "; ".join((*against, *near))
-    failed = cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))
     return [
         cited(f"{says}: {why}." if why else f"{says}."),
         cited(f"{stands}, {job_lookup.span(table, rows)}."),
-        *([failed] if subject.diagnosis.scope is not Scope.NONE else []),
+        *([what_failed(subject)] if subject.diagnosis.scope is not Scope.NONE else []),
         *(raw([after]) if after is not None else []),
         *quoted(result, 2),
     ]
@@ -277,7 +279,7 @@ def _of_all(subject: Subject) -> list[str]:
         sentences.append(f"{', '.join(follow)} only follow from the fault.")
     if lead and lead.is_trace:
         sentences.append(f"Do not ignore {lead.id}: {lower(lead.says or lead.because)}.")
-    return [cited(joined(*sentences)), cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}")]
+    return [cited(joined(*sentences)), what_failed(subject)]
 
 
 def _meaning(event: EventEvidence) -> str:

@@ -14,6 +14,7 @@ from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import searched, what_failed
 from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -47,7 +48,7 @@ def presence(subject: Subject, question: Question) -> Lines | None:
         return sentences or _term_denied(subject, question)
     if topic is topics()["interrupted"] and (up := time_up(subject)):
         found = _sought(subject, question, topic)
-        return [up, cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}"), *quoted(found, 2)]
+        return [up, what_failed(subject), *quoted(found, 2)]
     sentences = _together(subject, question)
     if sentences:
         return sentences
@@ -169,10 +170,29 @@ def topic_of(question: Question) -> Topic | None:
     return next(by_name, asked) if asked is None or not asked.special else asked
 
 
+def quantity(subject: Subject, question: Question) -> tuple[Lines, bool] | None:
+    """The lines that may tell a quantity which jobs seldom log, or its refusal; None where none of these is asked for.
+
+    With whether it is told.
+    """
+    text = f"{question.text.casefold()}\n{question.plain}"
+    asked = next((topic for topic in topics("quantities").values() if topic.asked.search(text)), None)
+    if asked is None:
+        return None
+    node = question.nodes[0] if question.nodes else None
+    found = seek(subject.parsed, [asked.pattern], asked.name, node=node, latest=asks(question, "final"))
+    if found.lines:
+        first = f"{wording.counted(found.total, 'line')} may tell of {asked.name}:"
+        return [cited(first), *quoted(found, 3, asked.pattern)], True
+    where = f" of {node}" if node else ""
+    says = f"I cannot tell: I looked for {asked.name} and found no line{where} about it"
+    return [cited(f"{says} ({searched(subject)} were searched).")], False
+
+
 @cache
-def topics() -> dict[str, Topic]:
-    """All topics by name, the special ones before the general ones."""
-    words = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["topics"]
+def topics(kind: str = "topics") -> dict[str, Topic]:
+    """All topics by name, the special ones before the general ones; of kind "quantities" what may be refused."""
+    words = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))[kind]
     return {
         name: Topic(
             re.compile(entry["asked"]),
@@ -205,9 +225,8 @@ def _sought(subject: Subject, question: Question, topic: Topic) -> job_lookup.Lo
 def _denied(subject: Subject, question: Question, topic: Topic) -> str:
     coverage = subject.diagnosis.coverage
     where = f" of {question.nodes[0]}" if question.nodes else f" of rank {question.ranks[0]}" if question.ranks else ""
-    read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
     gaps = "; ".join(wording.missing(coverage))
-    says = f"I looked for {topic.name} in every line{where}, {read}, and found none."
+    says = f"I looked for {topic.name} in every line{where}, {searched(subject)}, and found none."
     return cited(says + (f" Missing: {gaps}." if gaps else ""))
 
 
@@ -223,9 +242,7 @@ def _term_denied(subject: Subject, question: Question) -> Lines | None:
     found = search(subject.parsed, terms[:1]) if terms else None
     if found is None or found.lines:
         return None
-    coverage = subject.diagnosis.coverage
-    read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
-    return [cited(f"{found.says.rstrip('.')}; all {read} were searched.")]
+    return [cited(f"{found.says.rstrip('.')}; all {searched(subject)} were searched.")]
 
 
 _TERM = re.compile(r"\b(?:[A-Z]{3,40}[A-Z0-9_]{0,40}|[a-z0-9]{1,40}_[a-z0-9_]{1,60}|[A-Z][a-z]{1,30}[A-Z]\w{1,60})\b")

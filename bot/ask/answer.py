@@ -14,8 +14,7 @@ from bot.ask.about_events import BY_NOBODY, names_error
 from bot.ask.about_lines import find, in_collectives
 from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
-from bot.ask.about_topics import presence, topic_of, topics
-from bot.ask.about_unlogged import refused
+from bot.ask.about_topics import presence, quantity, topic_of, topics
 from bot.ask.about_values import told_values
 from bot.ask.about_verdict import is_either
 from bot.ask.asked_parts import asked_parts
@@ -26,7 +25,7 @@ from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
 from bot.ask.fact_picker import Picker
 from bot.ask.follow_up import made_whole
-from bot.ask.honest import held_whole, is_denial, lacking_noun, nearest, without_denial
+from bot.ask.honest import is_denial, lacking_noun, nearest, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -49,7 +48,7 @@ _OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
 FACTS = "facts"  # no intent either: what no intent answers is answered from all that is known
 NEAREST = "nearest"  # no intent either: the line that holds most of the question's words, which is no answer
-UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom logged, known by its words
+QUANTITY = "quantity"  # no intent of the classifier: what is seldom logged, known by its words
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
@@ -59,7 +58,6 @@ _BY_WAY = {
     "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
     "named_by": "find", "stopped_where": "stopped_where",
 }  # fmt: skip
-_ANSWERED = ("by_whom", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (
     "last",
@@ -146,7 +144,7 @@ class AnsweredPart:
 
 
 def _part(asked: Question, subject: Subject, clause: Question | None) -> AnsweredPart:
-    """The answer to one question by code: a refusal of what is seldom logged, else from all that is known.
+    """The answer to one question by code: a quantity that is seldom logged, else from all that is known.
 
     Args:
         clause: what is asked behind a statement, which may tell better than the whole what is wanted.
@@ -162,15 +160,9 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
     name, lines = ("", ()) if advised else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
     if lines:
         return AnsweredPart(lines, (name,))
-    if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
-        refusal := refused(subject, asked)
-    ):
-        if not refusal.answered and (told := held_whole(subject, asked)):
-            return AnsweredPart([*told, *refusal.lines], (UNLOGGED,))
-        beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
-        says, *shown = refusal.lines
-        offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
-        return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
+    if not (asked.quoted or asked.ids) and (found := quantity(subject, asked)):
+        lines, known = found
+        return AnsweredPart(lines if known else with_offers(lines[0], subject), (QUANTITY,), known)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
         return _checked(subject, asked, lines, intents, sure=is_sure(guesses))

@@ -16,8 +16,9 @@ from bot.ask.honest import best_first, denies_unsearched, is_denial, with_better
 from bot.ask.hypothesis import stance
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import what_failed
 from bot.ask.units_beside import slower
 from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
 from core.model import Scope
@@ -177,6 +178,4 @@ def _with_failure(subject: Subject, question: Question, lines: list[str], intent
     known = (suspect and suspect in text) or (not suspect and lead and f"[{lead.id}" in text) or "What failed" in text
     if known or lead is None or not (yes_or_no(question) or _leaves(subject, question, lines)):
         return lines
-    what = "What happened" if diagnosis.scope is Scope.NONE else "What failed"
-    failed = cited(f"{what}: {lower(diagnosis.headline)}.", lead.id)
-    return [*lines[: MAX_ANSWER_LINES - 1], failed]
+    return [*lines[: MAX_ANSWER_LINES - 1], what_failed(subject)]

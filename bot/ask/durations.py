@@ -121,7 +121,7 @@ def _in_turn(subject: Subject, rows: list[int], first: int) -> list[Span]:
 
 
 def _is_asked(subject: Subject, question: Question, row: int) -> bool:
-    origin = subject.parsed.table.origins[subject.parsed.table.voice[row]]
+    origin = subject.origin(row)
     return (not question.ranks or origin.rank in question.ranks) and (
         not question.nodes or origin.node in question.nodes
     )

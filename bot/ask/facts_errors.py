@@ -172,9 +172,7 @@ def _opened(subject: Subject) -> Iterator[Fact]:
     rows, _ = matching(parsed, [_OPENED])
     table = parsed.table
     for rank in lead.ranks[:MAX_RANKS]:
-        mine = [
-            row for row in rows if table.origins[table.voice[row]].rank == rank and table.time[row] <= lead.first_time
-        ]
+        mine = [row for row in rows if subject.origin(row).rank == rank and table.time[row] <= lead.first_time]
         if not mine:
             continue
         found = found_rows(parsed, "", mine[-1:])

@@ -233,6 +233,6 @@ COUNTED = re.compile(
 
 
 def _speaker(subject: Subject, row: int) -> str:
-    origin = subject.parsed.table.origins[subject.parsed.table.voice[row]]
+    origin = subject.origin(row)
     rank = f"rank {origin.rank}" if origin.rank is not None else ""
     return " on ".join(part for part in (rank, origin.node or "") if part)

@@ -38,7 +38,7 @@ _NONE = ("No ", "Nothing", "None ", "I do not know", "That is not", "The logs do
 def _cause(picker: Picker, intents: Sequence[str]) -> str:
     """What failed, for who asks why others did."""
     subject = picker.subject
-    scope, lead = subject.diagnosis.scope, subject.leading
+    scope = subject.diagnosis.scope
     if (
         list(intents[:1]) != ["others"]
         or scope not in (Scope.NODE, Scope.JOB)
@@ -46,7 +46,7 @@ def _cause(picker: Picker, intents: Sequence[str]) -> str:
     ):
         return ""
     says = f"By one fault, which the others passed on or waited for: {wording.sentence(subject.diagnosis.headline)}"
-    return cited(says, *([lead.id] if lead else []))
+    return cited(says, *subject.lead_ids)
 
 
 def lacking(picker: Picker, lines: Sequence[str]) -> str:

@@ -14,15 +14,14 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
 from bot.ask.subject import Subject
 from bot.ask.terms import alternatives, stem_of, terms_of
+from bot.ask.told_diagnosis import searched
 from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import head_of
-from bot.text import wording
 from core.answer.search import search
 
 # Shares of the weight of a question's words (bot/ask/line_search.py)
 ENOUGH = 0.6  # that a line must hold to come before an answer by names and words alone
 LEAST = 0.4  # that a line must hold to be shown as the nearest one, which is no answer
-WHOLE = 0.8  # that a line must hold to be shown before the refusal of what is seldom logged
 FAR = 0.25  # that it must hold more than each of the first two lines of the answer
 SHOWN = 2  # lines that stand before an answer
 _DENIES = re.compile(
@@ -108,14 +107,7 @@ def lacking_noun(subject: Subject, question: Question, lines: Lines) -> str:
         return ""
     if any(search(subject.parsed, (word,)).lines for word in head):
         return ""
-    read = f"{wording.counted(subject.diagnosis.coverage.lines, 'line')} were searched"
-    return f"I cannot tell: no line speaks of “{' '.join(head)}” ({read})."
-
-
-def held_whole(subject: Subject, question: Question) -> Lines:
-    """The lines that hold nearly all that a question names, which no refusal may hide; none where no line does."""
-    search = LineSearch(subject, question)
-    return [] if search.lacks_a_word or not search.best or search.best[0].share < WHOLE else search.shown(SHOWN)
+    return f"I cannot tell: no line speaks of “{' '.join(head)}” ({searched(subject)} were searched)."
 
 
 def nearest(subject: Subject, question: Question) -> Lines:

@@ -14,6 +14,7 @@ from bot.note.claims import claims_of
 from bot.text.known_fault import KnownFault
 from core.events.row_text import read_rows
 from core.job import Manifest
+from core.logs.voices import Origin
 from core.model import Diagnosis, EventEvidence, Evidence, Role
 from core.parsed import Parsed
 
@@ -87,6 +88,15 @@ class Subject:
         """The direct trace that is shown first, else the first event that is not harmless."""
         events = [event for event in self.diagnosis.events if event.role is not Role.BENIGN]
         return next((event for event in events if event.is_trace), events[0] if events else None)
+
+    @property
+    def lead_ids(self) -> tuple[str, ...]:
+        """The id of what is shown first, to be cited; none where nothing is."""
+        return (self.leading.id,) if self.leading else ()
+
+    def origin(self, row: int) -> Origin:
+        """Who wrote a row of the event table."""
+        return self.parsed.table.origins[self.parsed.table.voice[row]]
 
     @cached_property
     def home(self) -> dict[int, str]:
