@@ -7,8 +7,8 @@ import numpy as np
 from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.about_pace import onset
-from bot.ask.facts_progress import facts_of_progress
 from bot.ask.level_change import first_change
+from bot.ask.progress_bars import told_bars
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
 from bot.ask.standstill import told_missing, told_silence
@@ -211,7 +211,7 @@ def reached(subject: Subject, question: Question) -> Lines:
     ended = "ended" if diagnosis.scope is Scope.NONE else "failed"
     stage = "" if diagnosis.stage is Stage.UNKNOWN else f" It {ended} in the stage {diagnosis.stage}."
     if iterations.last is None:
-        bars = [line for fact in facts_of_progress(subject) for line in fact.as_lines][:3]
+        bars = told_bars(subject)[:3]
         none = f"No line counts iterations, so none is known to be complete.{stage}"
         sentences += [*bars, cited(f"No line else counts iterations.{stage}")] if bars else [cited(none)]
     else:

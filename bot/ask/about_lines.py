@@ -7,9 +7,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.ask.about_code import STACK, told_places
 from bot.ask.about_nodes import named_units, no_such
-from bot.ask.fact import Fact
-from bot.ask.facts_errors import STACK, facts_of_places
 from bot.ask.level_change import first_change
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
@@ -254,9 +253,8 @@ def _stacks(subject: Subject, question: Question) -> Lines:
     if found.lines:
         own = _of_ranks(found, ranks) if ranks else found
         whose = "Python tracebacks" if own else f"No line holds one of {wording.ranks(ranks)}; tracebacks of others"
-        places = [line for fact in facts_of_places(subject) if _is_about(fact, ranks) for line in fact.as_lines]
-        if places:
-            return [*places[:MAX_PLACES], cited(f"{none}; this is by tracebacks of the logs.")]
+        if places := told_places(subject, question):
+            return [*places[:2], cited(f"{none}; this is by tracebacks of the logs.")]
         return [cited(f"{none}. {whose} are in the logs:"), *quoted(own or found, 3)]
     return [cited(f"{none}, and no line holds one. py-spy dump on a hanging process would make one.")]
 
@@ -343,11 +341,6 @@ def _of_ranks(found: LookResult, ranks: list[int]) -> LookResult | None:
     kept = [at for at, who in enumerate(found.who) if any(f" {who}".endswith(f" rank {rank}") for rank in ranks)]
     lines, clock = tuple(found.lines[at] for at in kept), tuple(found.clock[at] for at in kept)
     return LookResult("", lines, tuple(found.who[at] for at in kept), clock) if kept else None
-
-
-def _is_about(fact: Fact, ranks: list[int]) -> bool:
-    """Whether a fact is about one of some ranks, or all are asked for."""
-    return not ranks or bool(set(fact.ranks) & set(ranks))
 
 
 def _tellingly(evidence: Evidence) -> list[str]:

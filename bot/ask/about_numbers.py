@@ -8,11 +8,11 @@ from bot.ask.about_memory import oom_report
 from bot.ask.about_pace import asks_pace, pace, told_series
 from bot.ask.about_topics import presence
 from bot.ask.about_values import told_values
-from bot.ask.fact_picker import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks
+from bot.ask.word_weights import WordWeights
 from core.answer.search import search
 from core.model import Series, Stage
 
@@ -51,7 +51,7 @@ def _of_memory(subject: Subject, question: Question) -> Lines:
     """What the kernel reports of memory, or that no line tells it over time; empty where neither is asked."""
     if question.says(*_LIMITS) and (report := oom_report(subject)):
         return report
-    if not (asks(question, "rises") or asks(question, "moves")) or told_values(Picker(subject, question), ()):
+    if not (asks(question, "rises") or asks(question, "moves")) or told_values(WordWeights(subject, question), ()):
         return []
     first = presence(subject, question) or []
     says = "No value of memory that lines tell again and again, so the logs do not tell since when or how it grew"

@@ -11,7 +11,6 @@ import numpy as np
 
 from bot.ask.about_events import stop_words
 from bot.ask.about_jobs import good_job
-from bot.ask.fact_picker import Picker
 from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, compares, found_values
 from bot.ask.level_change import told_change
 from bot.ask.named_values import NamedValue
@@ -22,6 +21,7 @@ from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.trends import trend_of
 from bot.ask.wanted_value import Wanted, asks, wanted
+from bot.ask.word_weights import WordWeights
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.job_lookup import found_rows
@@ -43,7 +43,7 @@ _DAY = 86_400_000_000  # microseconds
 
 
 def told_values(
-    picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True, enough: float = TELLS
+    weights: WordWeights, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True, enough: float = TELLS
 ) -> Lines:
     """The value that a question asks for by name, with its line; empty where none has such a name or none is wanted.
 
@@ -52,20 +52,20 @@ def told_values(
         first_sentence: the first sentence of that answer; what it tells is not told again.
         enough: share of the weight of the question's words that a name must hold.
     """
-    subject, question = picker.subject, picker.question
+    subject, question = weights.subject, weights.question
     if question.quoted or question.ids or "own_code" in intents or not _wants_value(question):
         return []
     wants_other = bool(intents) and (intents[0] in _ELSEWHERE or (intents[0] == "lost" and not _of_saving(question)))
     elsewhere = sure and wants_other
-    if elsewhere and len(asked_words(picker)) < _TELLING:
+    if elsewhere and len(asked_words(weights)) < _TELLING:
         return []
     enough = SURELY if elsewhere else enough
-    found, *alike = found_values(picker, enough) or [[]]
+    found, *alike = found_values(weights, enough) or [[]]
     steps, counts = steps_of(question), list(intents[:1]) == ["count"]  # how often lines came, no number in them
     if (
         not found
         or (counts and not _is_of_noun(question, found[-1].named))
-        or (not steps and _is_known(picker, found[-1].named, first_sentence))
+        or (not steps and _is_known(weights, found[-1].named, first_sentence))
     ):
         return []
     if asks(question, "both_sides") and (told := _both_sides(subject, question, found)):
@@ -73,13 +73,13 @@ def told_values(
     if steps or asks_course(question):
         says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
         if says:
-            return [says, *_others(picker, found), *_line(subject, question, chosen)]
+            return [says, *_others(weights, found), *_line(subject, question, chosen)]
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
     if alike:
         parts = [_sentences(subject, question, _of_moment(subject, question, item))[0] for item in (found, *alike)]
         lines = [cited(joined(*parts))]
-    return [*lines, *_others(picker, found), *_line(subject, question, chosen)]
+    return [*lines, *_others(weights, found), *_line(subject, question, chosen)]
 
 
 def _is_of_noun(question: Question, named: NamedValue) -> bool:
@@ -97,10 +97,10 @@ def _of_saving(question: Question) -> bool:
     return Wanted.HOW_LONG in wanted(question) or "where" in question.plain.split()
 
 
-def _is_known(picker: Picker, named: NamedValue, first_sentence: str) -> bool:
+def _is_known(weights: WordWeights, named: NamedValue, first_sentence: str) -> bool:
     """Whether a sentence that tells a value at a step speaks of as much of the question as a name does."""
-    words = asked_words(picker)
-    return bool(_AT_STEP.search(first_sentence)) and picker.share(words, terms_of(first_sentence)) >= picker.share(
+    words = asked_words(weights)
+    return bool(_AT_STEP.search(first_sentence)) and weights.share(words, terms_of(first_sentence)) >= weights.share(
         words, named.terms
     )
 
@@ -361,9 +361,9 @@ def _line(subject: Subject, question: Question, chosen: list[FoundValue]) -> lis
     return quoted(found, 1, re.compile(word + rb"[^\n]{0,40}?" + value))
 
 
-def _others(picker: Picker, found: list[FoundValue]) -> list[str]:
+def _others(weights: WordWeights, found: list[FoundValue]) -> list[str]:
     """The same value in the jobs that a question compares with; empty where it compares with none."""
-    subject, question = picker.subject, picker.question
+    subject, question = weights.subject, weights.question
     if not question.jobs and not asks(question, "good"):
         return []
     good = good_job(subject)
@@ -371,7 +371,7 @@ def _others(picker: Picker, found: list[FoundValue]) -> list[str]:
     sentences = []
     for job in names[:MAX_JOBS]:
         other = subject.beside.subject(job)
-        every = found_values(Picker(other, question), 0.0) if other else []
+        every = found_values(WordWeights(other, question), 0.0) if other else []
         chosen = every[0] if every else []
         chosen = [item for item in chosen if item.named.name == found[-1].named.name]
         if other and chosen:

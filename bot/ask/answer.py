@@ -20,10 +20,9 @@ from bot.ask.about_verdict import is_either
 from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, IntentGuess, is_sure, learnt
-from bot.ask.complete_answer import completed, from_facts
+from bot.ask.complete_answer import completed, from_values
 from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
-from bot.ask.fact_picker import Picker
 from bot.ask.follow_up import made_whole
 from bot.ask.honest import is_denial, lacking_noun, nearest, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
@@ -33,9 +32,9 @@ from bot.ask.question import Question, read_question
 from bot.ask.question_parts import clause_of, main_of
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
-from bot.ask.terms import same
 from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
 from bot.ask.wanted_value import Wanted, asks, asks_if_cause, wanted, yes_or_no
+from bot.ask.word_weights import WordWeights
 from bot.chat.model import ChatModel, Usage
 from core.model import Scope
 
@@ -46,7 +45,7 @@ _FIRST = 3  # lines of the first of them
 _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # intents that quoted words may belong to
 _OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no line holds it"
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
-FACTS = "facts"  # no intent either: what no intent answers is answered from all that is known
+VALUES = "values"  # no intent either: a value that lines tell under its name
 NEAREST = "nearest"  # no intent either: the line that holds most of the question's words, which is no answer
 QUANTITY = "quantity"  # no intent of the classifier: what is seldom logged, known by its words
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
@@ -70,7 +69,7 @@ _OF_ANYBODY = (
     "explain",
 )  # that any question with a node's name looks like
 _OF_COUNTED = ("last", "stacks", "fate", "others", "hung")  # what may be asked of "worker 13"
-_OF_ANY_NOUN = frozenset(("setup", "find", "numbers", "reached", FACTS, NEAREST))  # whose lines have to hold the noun
+_OF_ANY_NOUN = frozenset(("setup", "find", "numbers", "reached", VALUES, NEAREST))  # whose lines have to hold the noun
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _ADVICE = ("restart", "next", "drain")  # intents that no reader of values may answer
@@ -123,7 +122,7 @@ def ask(
         if lines:
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
     parts = [
-        AnsweredPart(told, (FACTS,)) if told else _part(part, subject, clause_of(part, read))
+        AnsweredPart(told, (VALUES,)) if told else _part(part, subject, clause_of(part, read))
         for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked, subject)))
     ]
     if whole != question:  # what the short question asks by itself stands behind
@@ -222,12 +221,12 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         return completed(subject, asked, sentences, intents, sure=sure), tuple(intents)
     bare = guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE  # "lr": hardly a question, but a name
     if bare:
-        picker = Picker(subject, asked)
-        known = all(any(picker.often[term] for term in (word, *same(word))) for word in picker.words)
-        lines = told_values(picker, ()) if known else ()
-        return (lines, (FACTS,)) if lines else ((), ())
-    if not asked.quoted and (lines := from_facts(subject, asked)):
-        return lines, (FACTS,)
+        weights = WordWeights(subject, asked)
+        known = weights.known(weights.words) == weights.words
+        lines = told_values(weights, ()) if known else ()
+        return (lines, (VALUES,)) if lines else ((), ())
+    if not asked.quoted and (lines := from_values(subject, asked)):
+        return lines, (VALUES,)
     if lines := find(subject, asked):
         return lines, ("find",)
     strange = guesses[0].intent == ELSEWHERE and guesses[0].margin >= SURE

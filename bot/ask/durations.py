@@ -7,11 +7,11 @@ from statistics import median
 
 import numpy as np
 
-from bot.ask.fact_picker import Picker
 from bot.ask.find_values import asked_words
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.word_weights import WordWeights
 from bot.note.claim_source import clock
 from bot.text.wording import SECOND
 from core.answer.job_lookup import by_time, found_rows
@@ -35,16 +35,16 @@ class Span:
     seconds: float
 
 
-def lengths(picker: Picker) -> Lines:
+def lengths(weights: WordWeights) -> Lines:
     """How long what a question names took each time, by two kinds of lines that come in turn; empty where none do."""
-    spans = _spans(picker)
+    spans = _spans(weights)
     if not spans:
         return []
     seconds = [span.seconds for span in spans]
     listed = ", ".join(f"{duration(span.seconds)} at {clock(span.at)}" for span in spans[:MAX_LISTED])
     middle = f"{duration(median(seconds))} in the middle of {len(seconds)}, {duration(max(seconds))} at most"
     says = f"By the clocks of its lines it took {listed if len(spans) <= MAX_LISTED else middle}."
-    found = found_rows(picker.subject.parsed, "", [spans[-1].begin, spans[-1].end])
+    found = found_rows(weights.subject.parsed, "", [spans[-1].begin, spans[-1].end])
     return [cited(says), *quoted(found, 2)]
 
 
@@ -82,20 +82,20 @@ _REMAINING = re.compile(
 )
 
 
-def _spans(picker: Picker) -> list[Span]:
+def _spans(weights: WordWeights) -> list[Span]:
     """Of the speaker who tells most of them, by their clocks."""
-    subject, words = picker.subject, asked_words(picker)
+    subject, words = weights.subject, asked_words(weights)
     table = subject.parsed.table
     if not words:
         return []
-    shares = sorted((-picker.share(words, terms), at) for at, terms in enumerate(picker.messages) if terms)
+    shares = sorted((-weights.share(words, terms), at) for at, terms in enumerate(weights.messages) if terms)
     kinds = [at for share, at in shares[:MAX_KINDS] if -share >= TELLS]
     rows = [row for mine in table.rows_of(kinds).values() for row in mine.tolist()]
     if len(kinds) < 2 or len(rows) > MAX_ROWS:
         return []
     by_voice: dict[int, list[int]] = defaultdict(list)
     for row in by_time(table, np.array(sorted(rows), np.intp)).tolist():
-        if table.time[row] != NO_TIME and table.timed[row] and _is_asked(subject, picker.question, row):
+        if table.time[row] != NO_TIME and table.timed[row] and _is_asked(subject, weights.question, row):
             by_voice[int(table.voice[row])].append(row)
     every = [_in_turn(subject, mine, kind) for mine in by_voice.values() for kind in kinds]
     return max(every, key=lambda spans: (len(spans), -median([span.seconds for span in spans] or [0.0])), default=[])

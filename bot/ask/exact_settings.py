@@ -3,7 +3,7 @@
 import re
 
 from bot.ask.arguments import shown_value
-from bot.ask.facts_settings import settings_of
+from bot.ask.job_settings import settings_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 
 from bot.ask.about_events import stop_words
-from bot.ask.fact_picker import Picker
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
@@ -17,6 +16,7 @@ from bot.ask.terms import alternatives, stem_of, terms_of
 from bot.ask.told_diagnosis import searched
 from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import head_of
+from bot.ask.word_weights import WordWeights
 from core.answer.search import search
 
 # Shares of the weight of a question's words (bot/ask/line_search.py)
@@ -103,7 +103,7 @@ def lacking_noun(subject: Subject, question: Question, lines: Lines) -> str:
         return ""
     stems = {stem_of(word) for word in head}
     known = {term for stem in stems for term in alternatives(stem)}
-    if known & terms_of("\n".join(lines)) or any(known & terms for terms in Picker(subject, question).messages):
+    if known & terms_of("\n".join(lines)) or any(known & terms for terms in WordWeights(subject, question).messages):
         return ""
     if any(search(subject.parsed, (word,)).lines for word in head):
         return ""

@@ -7,7 +7,6 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files as package_files
 
-from bot.ask.fact import PLACE
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 
@@ -46,6 +45,8 @@ _ASKS = {
         r"(?:ranks?|nodes?|hosts?|machines?|box|boxes|servers?|workers?|pods?|process\w{0,2}|gpus?|stages?)\b"
     ),
 }
+# The place of a quoted line, which holds numbers and names of its own
+_PLACE = re.compile(r" \([^()]{1,200}:[0-9]{1,9}\)$")
 _HOLDS = {
     Wanted.PROCESS: re.compile(r"\bpid\W{0,2}[0-9]|\bprocess [0-9]", re.IGNORECASE),
     Wanted.WHEN: re.compile(r"\b[0-2]?[0-9]:[0-5][0-9]|\bfrom iteration [0-9]"),
@@ -147,7 +148,7 @@ def yes_or_no(question: Question) -> bool:
 
 def holds(subject: Subject, kind: Wanted, lines: Sequence[str]) -> bool:
     """Whether lines of an answer hold a value of that kind."""
-    text = "\n".join(PLACE.sub("", line) for line in lines)
+    text = "\n".join(_PLACE.sub("", line) for line in lines)
     if kind is not Wanted.WHO:
         return _HOLDS[kind].search(text) is not None
     return re.search(r"\branks? [0-9]", text, re.IGNORECASE) is not None or any(
