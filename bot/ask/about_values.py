@@ -5,7 +5,6 @@ Of the job, of who is named, at an iteration or a clock, first, last, highest or
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.steps_asked import asks_course, at_steps, listed, steps_of
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
-from bot.ask.trends import trend_of
 from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.ask.word_weights import WordWeights
 from bot.note.claim_source import clock
@@ -68,7 +66,7 @@ def told_values(
         or (not steps and _is_known(weights, found[-1].named, first_sentence))
     ):
         return []
-    if asks(question, "both_sides") and (told := _both_sides(subject, question, found)):
+    if asks(question, "both_sides") and (told := told_change(subject, found)):
         return told
     if steps or asks_course(question):
         says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
@@ -128,38 +126,6 @@ _TELLING = 2  # words that a name must be asked for by where the question surely
 _TERSE = 10  # words of a question without a verb: "gnorm at step 30?"
 
 
-def _both_sides(subject: Subject, question: Question, found: list[FoundValue]) -> Lines:
-    """The level of numbers before and since they changed, else before the fault showed and since; empty without any."""
-    if told := told_change(subject, found):
-        return told
-    says = _since_fault(subject, found)
-    return [says, *_line(subject, question, found)] if says else []
-
-
-def _since_fault(subject: Subject, found: list[FoundValue]) -> str:
-    """The middle of numbers before the fault showed and since; empty where nothing parts them."""
-    lead = subject.leading
-    onset = lead.iterations[0] if lead is not None and lead.iterations else None
-    numbers = [item for item in found if item.named.number is not None]
-    if onset is None or not numbers:
-        return ""
-    reached = subject.parsed.iterations.of_row[np.array([item.row for item in numbers], np.intp)]
-    sides = [
-        [item.named.number or 0.0 for item, at in zip(numbers, reached.tolist(), strict=True) if (at > onset) is later]
-        for later in (False, True)
-    ]
-    if not all(sides):
-        return ""
-    name, unit = numbers[0].named.name, _UNIT.search(numbers[0].named.value)
-    before, since = (f"{float(np.median(side)):.4g}{unit[0] if unit else ''}" for side in sides)
-    whose = {item.who for item in numbers}
-    of = f" of {wording.names(sorted(whose, key=natural), 3, 80)}" if len(whose) < len(subject.parsed.nodes) else ""
-    return cited(
-        f"{name}{of}: {before} until iteration {onset:,}, {since} since (medians of {len(sides[0]):,} and "
-        f"{len(sides[1]):,} values)."
-    )
-
-
 def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) -> list[FoundValue]:
     """Those at the step or the clock that a question names, or until or since the first sign; all where none is."""
     table, iterations = subject.parsed.table, subject.parsed.iterations
@@ -208,7 +174,7 @@ def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -
         listed = "; ".join(f"{item.named.value}{_by(item)}{_when(subject, [item])}" for item in chosen)
         return [cited(f"{name}: {listed}.")]
     if all(item.named.number is not None for item in chosen):
-        return _course(subject, question, name, by_who)
+        return _course(subject, name, by_who)
     last = _shown(question, chosen)
     which = "first" if last is chosen[0] else "last"
     return [cited(f"{name}, the {which} one: {last.named.value}{_by(last)}{_when(subject, [last])}.")]
@@ -222,10 +188,8 @@ def _numbers(subject: Subject, question: Question, name: str, by_who: dict[str, 
     if asks(question, "extreme"):
         which, item = "lowest" if _asks_lowest(question, name) else "highest", _shown(question, every)
         return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
-    if asks(question, "rises") and (rise := _rise(subject, name, by_who)):
-        return [rise, *_course(subject, question, name, by_who)]
     if len(every) > len(by_who) > 1 and (compares(question) or question.nodes):
-        return [_beside(subject, question, name, by_who), *_course(subject, question, name, by_who)]
+        return [_beside(subject, question, name, by_who), *_course(subject, name, by_who)]
     return []
 
 
@@ -269,23 +233,8 @@ def _beside(subject: Subject, question: Question, name: str, by_who: dict[str, l
     return cited(f"{name} of {first}: {ends[first].named.value}{_when(subject, [ends[first]])}; about then {others}.")
 
 
-def _rise(subject: Subject, name: str, by_who: dict[str, list[FoundValue]]) -> str:
-    """Between which two places a number rose most, and whose."""
-    steps = [
-        ((after.named.number or 0.0) - (before.named.number or 0.0), who, before, after)
-        for who, mine in by_who.items()
-        for before, after in pairwise(mine)
-    ]
-    if not steps:
-        return ""
-    _, who, before, after = max(steps, key=lambda step: step[0])
-    on = f" on {who}" if len(by_who) > 1 else ""
-    places = "; ".join(f"{item.named.value}{_when(subject, [item])}" for item in (before, after))
-    return cited(f"{name} rose most{on}: {places}.")
-
-
-def _course(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:
-    """First, last, lowest and highest of who changed most, or of the one who is named; and its trend."""
+def _course(subject: Subject, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:
+    """First, last, lowest and highest of who changed most, or of the one who is named."""
     who = max(by_who, key=lambda item: (_change(by_who[item]), len(by_who[item])))
     mine = by_who[who]
     numbers = [item.named.number or 0.0 for item in mine]
@@ -294,13 +243,9 @@ def _course(subject: Subject, question: Question, name: str, by_who: dict[str, l
     of = f" of {who}" if who and len(by_who) > 1 else ""
     says = f"{name}{of}: {last.named.value} at the last{_when(subject, [last])}; {first.named.value} at first"
     says += f"{_when(subject, [first])}; lowest {low.named.value}{_in_brackets(subject, low)}, highest "
-    sentences = [
+    return [
         cited(f"{says}{high.named.value}{_in_brackets(subject, high)}, {wording.counted(len(mine), 'value')}.")
     ]
-    trend = trend_of(numbers)
-    if trend is not None and (asks(question, "rises") or asks(question, "moves")):
-        sentences.insert(0, cited(f"{name}{of}: {trend.says(_place(subject, mine[trend.at]))}"))
-    return sentences
 
 
 def _change(mine: list[FoundValue]) -> float:

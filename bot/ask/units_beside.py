@@ -17,7 +17,7 @@ from core.answer.job_lookup import by_time
 from core.events.row_text import read_rows
 from core.naming import natural
 
-APART = 1.3  # times the middle of the others that is slower, as for iterations that take longer (about_pace.SLOWER)
+APART = 1.3  # times the middle of the others that is slower, as for iterations that take longer
 LEAST = 3  # values of each speaker of which a middle is taken
 MAX_ROWS = 4_000  # lines of a kind that are read
 MAX_LISTED = 6  # values in one sentence; chosen; of more the largest are told
