@@ -243,9 +243,7 @@ def _course(subject: Subject, name: str, by_who: dict[str, list[FoundValue]]) ->
     of = f" of {who}" if who and len(by_who) > 1 else ""
     says = f"{name}{of}: {last.named.value} at the last{_when(subject, [last])}; {first.named.value} at first"
     says += f"{_when(subject, [first])}; lowest {low.named.value}{_in_brackets(subject, low)}, highest "
-    return [
-        cited(f"{says}{high.named.value}{_in_brackets(subject, high)}, {wording.counted(len(mine), 'value')}.")
-    ]
+    return [cited(f"{says}{high.named.value}{_in_brackets(subject, high)}, {wording.counted(len(mine), 'value')}.")]
 
 
 def _change(mine: list[FoundValue]) -> float:
