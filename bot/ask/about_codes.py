@@ -4,12 +4,10 @@ What a number means stands in ``codes.toml``, each kind with its source; where t
 """
 
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files as package_files
 
 import numpy as np
 
@@ -18,6 +16,7 @@ from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import what_failed
 from bot.ask.wanted_value import asks
+from bot.ask.word_lists import word_lists
 from bot.text import wording
 from core.answer.job_lookup import found_rows
 from core.answer.search import matching, seek
@@ -83,7 +82,7 @@ def _named(text: str) -> Iterator[tuple[CodeTable, str]]:
 @cache
 def tables() -> tuple[CodeTable, ...]:
     """All kinds of numbers, those with a word of their own first."""
-    entries = tomllib.loads(package_files("bot.ask").joinpath("codes.toml").read_text(encoding="utf-8"))
+    entries = word_lists("codes")
     return tuple(
         CodeTable(
             re.compile(entry["asked"], re.IGNORECASE),

@@ -1,10 +1,6 @@
 """Answers about pieces of evidence: what one means, whether it matters, how often it came, how the job ended."""
 
 import re
-import tomllib
-from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files as package_files
 
 from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, process_of, time_up
 from bot.ask.about_jobs import argument_line
@@ -12,8 +8,10 @@ from bot.ask.about_memory import oom_report
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.terms import stem_of
 from bot.ask.told_diagnosis import searched, what_failed
 from bot.ask.wanted_value import Wanted, asks, wanted
+from bot.ask.word_lists import stop_words, word_lists
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.answer.search import matching, seek, tell
@@ -38,7 +36,9 @@ def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         lead = subject.leading
         return [*exit_code(subject, code), what_failed(subject)]
     terms = [
-        term for name, term in _terms().items() if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
+        term
+        for name, term in word_lists("words")["terms"].items()
+        if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
     ]
     if terms:
         here = [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]
@@ -242,15 +242,7 @@ def said_in_evidence(subject: Subject, question: Question) -> list[Evidence]:
 def telling_words(question: Question) -> list[str]:
     """Stems of the words of a question that say what it is about, without function words and words of intents."""
     words = [word for word in re.findall(r"[^\W\d_][\w-]{2,60}", question.text.casefold()) if word not in stop_words()]
-    return list(dict.fromkeys(stem(word) for word in words))
-
-
-def stem(word: str) -> str:
-    """A word without its ending: beginnings are compared."""
-    for ending in ("ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            return word[: -len(ending)]
-    return word
+    return list(dict.fromkeys(stem_of(word) for word in words))
 
 
 def piece_lines(subject: Subject, evidence: Evidence) -> list[str]:
@@ -296,26 +288,3 @@ def _meaning(event: EventEvidence) -> str:
 
 def _text(evidence: Evidence) -> str:
     return " ".join(line.text for line in evidence.lines)
-
-
-@cache
-def _said() -> Mapping[str, Mapping[str, str]]:
-    words: Mapping[str, Mapping[str, str]] = tomllib.loads(
-        package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8")
-    )
-    return words
-
-
-def _terms() -> Mapping[str, str]:
-    return _said()["terms"]
-
-
-@cache
-def stop_words() -> frozenset[str]:
-    """Words that are not worth a search."""
-    return frozenset(search_words()["stop"].split())
-
-
-def search_words() -> Mapping[str, str]:
-    """Lists of words that matter to a search."""
-    return _said()["search"]

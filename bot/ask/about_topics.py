@@ -1,12 +1,10 @@
 """Answers about what people ask for by name: an OOM, time-outs. A denial follows a search for all its names."""
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files as package_files
 
-from bot.ask.about_events import behind, piece_lines, said_in_evidence, stop_words
+from bot.ask.about_events import behind, piece_lines, said_in_evidence
 from bot.ask.about_exits import time_up
 from bot.ask.about_lines import find
 from bot.ask.english import NODE, NUMBER
@@ -16,6 +14,7 @@ from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import searched, what_failed
 from bot.ask.wanted_value import asks
+from bot.ask.word_lists import stop_words, word_lists
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import job_lookup
@@ -192,7 +191,7 @@ def quantity(subject: Subject, question: Question) -> tuple[Lines, bool] | None:
 @cache
 def topics(kind: str = "topics") -> dict[str, Topic]:
     """All topics by name, the special ones before the general ones; of kind "quantities" what may be refused."""
-    words = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))[kind]
+    words = word_lists("words")[kind]
     return {
         name: Topic(
             re.compile(entry["asked"]),

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bot.ask.about_events import stop_words
 from bot.ask.about_jobs import good_job
 from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, compares, found_values
 from bot.ask.level_change import told_change
@@ -19,6 +18,7 @@ from bot.ask.steps_asked import asks_course, at_steps, listed, steps_of
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.wanted_value import Wanted, asks, wanted
+from bot.ask.word_lists import stop_words
 from bot.ask.word_weights import WordWeights
 from bot.note.claim_source import clock
 from bot.text import wording

@@ -7,7 +7,6 @@ tell nothing more than the answer does.
 import re
 from collections.abc import Sequence
 
-from bot.ask.about_events import stop_words
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
@@ -16,6 +15,7 @@ from bot.ask.terms import alternatives, stem_of, terms_of
 from bot.ask.told_diagnosis import searched
 from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import head_of
+from bot.ask.word_lists import stop_words
 from bot.ask.word_weights import WordWeights
 from core.answer.search import search
 

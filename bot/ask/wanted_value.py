@@ -1,14 +1,13 @@
 """What kind of value a question wants, and whether an answer holds one: "when" wants a clock, "who" a name."""
 
 import re
-import tomllib
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files as package_files
 
 from bot.ask.question import Question
 from bot.ask.subject import Subject
+from bot.ask.word_lists import word_lists
 
 
 class Wanted(StrEnum):
@@ -118,7 +117,7 @@ def way_of(way: str) -> re.Pattern[str]:
 
 @cache
 def _ways() -> dict[str, re.Pattern[str]]:
-    ways = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["ways"]
+    ways = word_lists("words")["ways"]
     return {name: re.compile(way) for name, way in ways.items()}
 
 
