@@ -12,8 +12,7 @@ from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer.job_lookup import LookResult, found_rows
-from core.answer.search import seek
+from core.answer.job_lookup import found_rows
 from core.events.row_text import read_rows
 from core.live.findings import duration
 from core.model import Scope, Series
@@ -67,7 +66,9 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     since = diagnosis.headline if since_when and _SINCE.search(diagnosis.headline) else ""
     lead = [cited(wording.sentence(since), *subject.lead_ids)] if since else []
     of_change = since_when or asks(question, "how_slow") or asks(question, "both_sides")
-    changed = first_change(subject, question) if of_change and not (lead or since_iteration or signs) else []
+    sides = asks(question, "both_sides")
+    told = lead or since_iteration or signs
+    changed = first_change(subject, question) if sides or (of_change and not told) else []
     sentences = [
         *_at_step(subject, question),
         *lead,
@@ -92,21 +93,10 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     named = question.nodes if asks(question, "how_slow") else ()
     mine = [suspect for suspect in diagnosis.nodes if suspect.node in named]
     sentences[:0] = [cited(wording.sentence(reason), suspect.id) for suspect in mine for reason in suspect.reasons[:2]]
-    found = LookResult("") if sentences else seek(subject.parsed, [_BY_UNIT], "a pace", latest=True)
-    if found.lines:
-        return [
-            cited("No clock tells it, but lines tell a pace by its unit; the last ones:"),
-            *quoted(found, 2, _BY_UNIT),
-        ]
     return sentences or None  # who asks which one is slow may be told by something else than the clocks of iterations
 
 
 _SINCE = re.compile(r"\bfrom iteration ([0-9][0-9,]{0,12})")  # in the headline of a job that is judged slow
-_BY_UNIT = re.compile(
-    rb"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(m?s ?/ ?(?:it|iter|step|batch|update|schritt)"
-    rb"|(?:it|iters?|steps?|batch(?:es)?) ?/ ?s)\b",
-    re.IGNORECASE,
-)
 
 
 # How trainers call a pace: fairseq "ups" and "wps", torchtitan "tps", tqdm "it/s" and "s/it", others "... per second"

@@ -163,7 +163,7 @@ def _implied(question: Question, named: NamedValue) -> float:
 
 def is_length(named: NamedValue) -> bool:
     """Whether a value is a length of time, by its unit or its name."""
-    return _LENGTH.search(named.value) is not None or _OF_TIME.search(named.name) is not None
+    return named.is_pace or _LENGTH.search(named.value) is not None or _OF_TIME.search(named.name) is not None
 
 
 def _first_texts(subject: Subject, events: Sequence[int]) -> dict[int, str]:
@@ -181,6 +181,8 @@ def _fit(question: Question, named: NamedValue) -> float:
         if form.search(text):
             likely = named.kind in kinds or any(mark in named.value for mark in "/.")
             return FITS if likely else 0.0 if named.number is None else -FITS
+    if "=pace" in terms_of(question.plain):  # "DeepSpeed" has the word, and tells none
+        return FITS if named.is_pace else 0.0 if named.number is not None else -FITS
     if Wanted.HOW_LONG in wanted(question):
         return FITS if is_length(named) else 0.0
     if any(asks(question, way) for way in ("final", "mean", "extreme")):

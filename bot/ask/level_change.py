@@ -88,7 +88,8 @@ def first_change(subject: Subject, question: Question) -> Lines:
     paced = [change for change in changes if is_length(change.last.named)]  # which tells of slowness before all else
     if (not paced and (asks(question, "slower") or asks(question, "how_slow"))) or not changes:
         return []
-    most = max(paced or changes, key=lambda change: (min(change.times, MOST) * len(change.who), change.name))
+    by_unit = [change for change in paced if change.last.named.is_pace]  # the job's own pace
+    most = max(by_unit or paced or changes, key=lambda change: (min(change.times, MOST) * len(change.who), change.name))
     return _told(subject, most)
 
 
