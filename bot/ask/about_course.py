@@ -10,7 +10,7 @@ from bot.ask.about_pace import onset
 from bot.ask.level_change import first_change
 from bot.ask.progress_bars import told_bars
 from bot.ask.question import Question
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.standstill import told_missing, told_silence
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import told_claims, what_failed
@@ -30,7 +30,6 @@ from core.naming import natural
 _NO_CLOCK = "No line of these logs has a clock, so they do not tell when."
 UNPRINTED = 100  # iterations between two lines of progress, as Megatron's default --log-interval has it
 _ORDER = ("order", "sequence", "timeline", "happen")
-_BETWEEN = ("between", "notic", "detect", "react", "elaps")
 _NAMED = re.compile(  # "failed at step 47", "error in iteration=47": as a message names the iteration it is about
     rb"(?:\b(?:fail(?:ed|ure)|crash(?:ed)?|abort(?:ed|ing)?)|error)\b[^\n]{0,40}"
     rb"\b(?:step|iteration|iter|update)[ =:#]{1,2}([0-9]{1,9})\b(?!\.[0-9])",  # "STEP 48298.0" is one of Slurm's
@@ -53,8 +52,6 @@ def _began(subject: Subject, question: Question) -> Lines:
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
     if not events and Wanted.WHEN in wanted(question) and asks(question, "beside"):  # "when did the others notice"
         events = _of_peers(subject)[:1]
-    if not events and question.says(*_BETWEEN, *_ORDER) and not question.says(*_SILENT) and len(timeline(subject)) > 2:
-        return timeline(subject)
     if events:
         return [_when(subject, event) for event in events]
     sentences = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]
@@ -88,38 +85,8 @@ def _of_peers(subject: Subject) -> list[EventEvidence]:
     return sorted((event for event in told if event.first_time), key=lambda event: (event.first_time or 0, event.id))
 
 
-def timeline(subject: Subject) -> Lines:
-    """The last progress, the signs and the end in the order of their clocks, each with the time since the first."""
-    steps: list[tuple[int, int, str, tuple[str, ...]]] = []  # how dispensable, when, what, and of which evidence
-    course = subject.parsed.iterations.course
-    if len(course):
-        steps.append(
-            (0, int(course.times[-1]), f"iteration {int(course.numbers[-1]):,} was complete, the last one", ())
-        )
-    bars = {bar.node: bar.last for bar in subject.diagnosis.pictures.nodes if bar.last is not None}
-    suspects = [node for node in subject.diagnosis.nodes[:1] if node.node in bars]
-    steps += [(2, bars[suspect.node] or 0, f"the last line of {suspect.node}", (suspect.id,)) for suspect in suspects]
-    for event in subject.diagnosis.events:
-        if event.role is not Role.BENIGN and event.first_time is not None:
-            steps.append((int(event.role is not Role.ROOT) * 2, event.first_time, _said(subject, event), (event.id,)))
-    if ends := _ends(subject):
-        steps.append((1, ends[1], "the last line of all", ()))
-    steps = sorted(sorted(steps, key=lambda step: step[0])[:MAX_ANSWER_LINES], key=lambda step: step[1])
-    after = [step[1] - steps[0][1] for step in steps]
-    since = [f" (+{duration(micros / SECOND)})" if micros else "" for micros in after]
-    return [
-        cited(f"{clock(time)}{more}: {says}.", *ids) for (_, time, says, ids), more in zip(steps, since, strict=True)
-    ]
-
-
 def hung(subject: Subject, question: Question) -> Lines:
-    """How long nothing moved, and whether that is a hang; the whole course where it is asked from when to when."""
-    if question.says(*_BETWEEN) and (course := timeline(subject)):
-        return course
-    return _hung(subject, question)
-
-
-def _hung(subject: Subject, question: Question) -> Lines:
+    """How long nothing moved, and whether that is a hang."""
     diagnosis = subject.diagnosis
     why = [reason for reason in diagnosis.why if "no progress" in reason]
     moved = [reason for reason in diagnosis.why if "made progress" in reason]

@@ -1,13 +1,12 @@
 """Answers from the raw lines: last words, lines around an event or with some words, stacks, nodes side by side."""
 
 import re
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.about_code import STACK, told_places
+from bot.ask.about_code import told_places
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.level_change import first_change
 from bot.ask.line_search import LIKELY, LineSearch
@@ -44,7 +43,7 @@ def last(subject: Subject, question: Question) -> Lines | None:
     parsed, sentences = subject.parsed, list[str]()
     if question.unknown and not question.ranks:
         return no_such(subject, question.unknown[0])
-    if of_program := _of_program(subject, question) or _of_file(subject, question):
+    if of_program := _of_program(subject, question):
         return of_program
     for rank in question.ranks[:2]:
         home = subject.home.get(rank)
@@ -109,18 +108,6 @@ def _of_program(subject: Subject, question: Question) -> Lines:
     return [cited(f"The last {wording.counted(min(4, len(shown.lines)), 'line')} of the {name}{of}:"), *quoted(shown)]
 
 
-def _of_file(subject: Subject, question: Question) -> Lines:
-    """The last words of the one file that the question calls by its name: "the coordinator" of coordinator.log."""
-    table, typed = subject.parsed.table, set(re.findall(r"[\w-]{4,60}", question.text.casefold()))
-    mine = [at for at, name in enumerate(table.files) if name.rpartition("/")[2].partition(".")[0].casefold() in typed]
-    if len(mine) != 1 or question.nodes or question.ranks:
-        return []
-    rows = _of_each_kind(table, np.flatnonzero(table.file[:] == mine[0]))
-    shown = job_lookup.last_words(subject.parsed, rows, table.files[mine[0]])
-    says = f"The last {wording.counted(min(4, len(shown.lines)), 'kind')} of lines of {table.files[mine[0]]}:"
-    return [cited(says), *quoted(shown)] if shown.lines else []
-
-
 def _of_each_kind(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """The last row of each kind of message: what a program did, not one thing that it did again and again."""
     last_ = {int(table.event[row]): row for row in by_time(table, rows).tolist()}
@@ -143,8 +130,6 @@ def around(subject: Subject, question: Question) -> Lines | None:
         return changed
     if evidence is None or not evidence.lines:
         return None
-    if question.says("traceback", "stack") and (block := _traceback(subject, evidence)):
-        return block
     if question.says("traceback", "full", "stack", "actual", "exact", "error", "raw") and not question.says("around"):
         return [
             cited(f"The lines of {evidence.id}: {subject.sentence_of(evidence)}", evidence.id),
@@ -161,27 +146,6 @@ def around(subject: Subject, question: Question) -> Lines | None:
     if not question.says("before", "after"):  # four fit: the line itself is one of them
         lines = [line for line in lines if first.line - 2 <= line.line <= first.line + 1]
     return [cited(f"{evidence.id} is line {first.line:,} of {first.file}; around it:", evidence.id), *raw(lines)]
-
-
-def _traceback(subject: Subject, evidence: Evidence) -> list[str]:
-    """The traceback that a piece of evidence ends: what stands before it, its first line, last frame and error."""
-    own = evidence.lines
-    size = next(
-        (at for at in range(1, len(own)) if (own[at].file, own[at].line) != (own[0].file, own[0].line + at)), len(own)
-    )
-    last_ = own[size - 1]  # of several speakers the first one
-    every = lines_around(subject.parsed.job, [(last_.file, last_.line)], STACK)[last_.file, last_.line].lines
-    starts = [line for line in every if line.line <= last_.line and "Traceback (most recent call last" in line.text]
-    if not starts:
-        return []
-    begin = starts[-1]
-    frames = [line for line in every if begin.line < line.line < last_.line and 'File "' in line.text]
-    chosen = [*(line for line in every if line.line == begin.line - 1), begin, *frames[-1:], last_]
-    where = f"lines {begin.line:,} to {last_.line:,} of {last_.file}"
-    return [
-        cited(f"{evidence.id} ends the traceback in {where}; of it and the line before:", evidence.id),
-        *raw(chosen),
-    ]
 
 
 # As the judge of collectives says who was where at the end
@@ -280,27 +244,9 @@ def pair(subject: Subject, question: Question) -> Lines | None:
     if not named or not (rest or len(named) > 1):
         return None
     one, other = (*named, *rest)[:2]
-    if told := _told_by_others(subject, [node for node in (one, other) if node not in parsed.table.nodes]):
-        return told
     found_pair = job_lookup.compare(parsed, one, other)
     sentences = [cited(found_pair.says), *quoted(found_pair, 3)]
     return [*sentences, *(told_claims(subject, "N1.why") if one in suspects else ())]
-
-
-def _told_by_others(subject: Subject, nodes: Sequence[str]) -> Lines:
-    """The last lines that name nodes without a log of their own; empty without such nodes or lines."""
-    named = {node: re.compile(rb"(?<![\w.-])" + re.escape(node.encode()) + rb"(?![\w-])") for node in nodes}
-    found = {node: seek(subject.parsed, [name], node, latest=True) for node, name in named.items()}
-    shown = {node: result for node, result in found.items() if result.lines}
-    if not shown:
-        return []
-    last = "; ".join(
-        f"{node}: “{wording.without_clock(result.lines[0].text.strip())}”" for node, result in shown.items()
-    )
-    return [
-        cited(f"By the last line that names each: {last}."),
-        *(line for result in shown.values() for line in quoted(result, 2)),
-    ]
 
 
 def find(subject: Subject, question: Question) -> Lines | None:

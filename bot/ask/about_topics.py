@@ -8,7 +8,6 @@ from bot.ask.about_events import behind, piece_lines, said_in_evidence
 from bot.ask.about_exits import time_up
 from bot.ask.about_lines import find
 from bot.ask.english import NODE, NUMBER
-from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -18,7 +17,7 @@ from bot.ask.word_lists import stop_words, word_lists
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import job_lookup
-from core.answer.search import search, seek
+from core.answer.search import seek
 from core.history.job_attempts import attempts_of
 from core.model import EventEvidence, Role, Scope
 
@@ -43,14 +42,10 @@ def presence(subject: Subject, question: Question) -> Lines | None:
     if topic is None or topic is topics()["error"]:
         if topic and (question.nodes or question.ranks) and _names_nothing_else(question):
             return _errors(subject, question)  # "did node-04 log any error"
-        sentences = _words(subject, question) or (_errors(subject, question) if topic else None)
-        return sentences or _term_denied(subject, question)
+        return _words(subject, question) or (_errors(subject, question) if topic else None)
     if topic is topics()["interrupted"] and (up := time_up(subject)):
         found = _sought(subject, question, topic)
         return [up, what_failed(subject), *quoted(found, 2)]
-    sentences = _together(subject, question)
-    if sentences:
-        return sentences
     return _in_evidence(subject, question, topic) or _in_lines(subject, question, topic)
 
 
@@ -88,24 +83,6 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
     return []
 
 
-def _together(subject: Subject, question: Question) -> Lines:
-    """Of a library and a trouble, as in "NCCL time-outs": lines that speak of both, else what speaks of each."""
-    other = next(
-        (topic for name, topic in topics().items() if name not in _LIBRARIES and topic.asked.search(question.plain)),
-        None,
-    )
-    library = next((topics()[name] for name in _LIBRARIES if topics()[name].asked.search(question.plain)), None)
-    if library is None or other is None:
-        return []
-    both = seek(subject.parsed, [library.pattern, other.pattern], f"{library.name} and {other.name}")
-    if both.lines:
-        return [cited(f"Yes: {both.says}"), *quoted(both, 3)]
-    if other is topics()["error"]:
-        other = library
-    alone = _in_evidence(subject, question, other) or _in_lines(subject, question, other)
-    return [cited(f"{both.says.rstrip('.')} together. Of {other.name} alone: {alone[0]}"), *alone[1:]]
-
-
 _NO_YES = re.compile(
     r"\b(?:or|who|which|where|what|how|why)\b|^(?:(?:and|so|since|until|from) )*(?:when|since)\b"
 )  # of these questions a yes answers none
@@ -115,7 +92,6 @@ _YES = {
     Role.TEARDOWN: "Yes, while the job was being ended",
     Role.BENIGN: "Yes, and it is harmless",
 }
-_LIBRARIES = ("nccl", "gloo", "cuda")
 
 
 def count(subject: Subject, question: Question) -> Lines | None:
@@ -138,28 +114,14 @@ def count(subject: Subject, question: Question) -> Lines | None:
     if topic is topics()["error"]:
         return _errors(subject, question)
     general = topic is not None and not (topic.special and _sought(subject, question, topic).lines)
-    told = _counted(subject, question) if general else _words(subject, question) if topic is None else []
-    if topic is None or told:  # "HB ... missing=3" are the missed heartbeats, which no line calls so
-        return told
+    if topic is None or general:  # "HB ... missing=3" are the missed heartbeats, which no line calls so
+        return _words(subject, question)
     found = _sought(subject, question, topic)
     sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]
     every = (event for event in subject.diagnosis.events if not event.ordinary)  # whose sentence tells no more
     hits = [event for event in every if topic.in_text(text_of(event))]
     sentences = [cited(f"{event.id}: {subject.sentence_of(event)}", event.id) for event in hits[:2]] + sentences
     return [*sentences, *quoted(found, 2)]
-
-
-def _counted(subject: Subject, question: Question) -> Lines:
-    """How often the kind of message that holds most of a question was logged; empty where none holds enough of it."""
-    best, table = LineSearch(subject, question).best[:1], subject.parsed.table
-    if not best or best[0].share < LIKELY:
-        return []
-    event = int(table.event[best[0].row])
-    rows = table.rows_of([event])[event]
-    return [
-        cited(f"{wording.times(len(rows)).capitalize()}, {job_lookup.span(table, rows)}: lines of the kind that fits."),
-        *quoted(job_lookup.found_rows(subject.parsed, "", rows.tolist()[:1]), 1),
-    ]
 
 
 def topic_of(question: Question) -> Topic | None:
@@ -233,18 +195,6 @@ def _words(subject: Subject, question: Question) -> Lines | None:
     """By the question's own telling words: evidence first, then lines."""
     found = said_in_evidence(subject, question)
     return piece_lines(subject, found[0]) if found else find(subject, question)
-
-
-def _term_denied(subject: Subject, question: Question) -> Lines | None:
-    """A denial of a name that lines would hold as it is: SIGBUS, ibv_poll_cq, RuntimeError."""
-    terms = [term for term in _TERM.findall(question.text) if term not in (*question.nodes, *question.ids)]
-    found = search(subject.parsed, terms[:1]) if terms else None
-    if found is None or found.lines:
-        return None
-    return [cited(f"{found.says.rstrip('.')}; all {searched(subject)} were searched.")]
-
-
-_TERM = re.compile(r"\b(?:[A-Z]{3,40}[A-Z0-9_]{0,40}|[a-z0-9]{1,40}_[a-z0-9_]{1,60}|[A-Z][a-z]{1,30}[A-Z]\w{1,60})\b")
 
 
 def _errors(subject: Subject, question: Question) -> Lines:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bot.ask.about_jobs import good_job
 from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, compares, found_values
 from bot.ask.level_change import told_change
 from bot.ask.named_values import NamedValue
@@ -31,7 +30,6 @@ TELLS = 0.6  # share of the weight of a question's words that a name and its lin
 SURELY = 0.85  # the same where the question surely wants something else as well
 FEW = 4  # values that are listed one by one
 MAX_TOLD = 6  # speakers that are listed
-MAX_JOBS = 4  # other jobs that are read
 _ELSEWHERE = (
     "verdict", "sure", "suspect", "blame", "next", "restart", "drain", "others", "approved", "missing", "harmless",
     "read", "clocks", "stacks", "around", "jobs", "changed", "compare", "before",
@@ -71,13 +69,13 @@ def told_values(
     if steps or asks_course(question):
         says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
         if says:
-            return [says, *_others(weights, found), *_line(subject, question, chosen)]
+            return [says, *_line(subject, question, chosen)]
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
     if alike:
         parts = [_sentences(subject, question, _of_moment(subject, question, item))[0] for item in (found, *alike)]
         lines = [cited(joined(*parts))]
-    return [*lines, *_others(weights, found), *_line(subject, question, chosen)]
+    return [*lines, *_line(subject, question, chosen)]
 
 
 def _is_of_noun(question: Question, named: NamedValue) -> bool:
@@ -183,8 +181,6 @@ def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -
 def _numbers(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:
     """Numbers as a question wants them: their middle, an extreme, a rise, beside others; empty where it wants none."""
     every = [item for mine in by_who.values() for item in mine]
-    if asks(question, "mean") or (asks(question, "each") and len(every) > len(by_who) > 1):
-        return [_middle(question, name, by_who)]
     if asks(question, "extreme"):
         which, item = "lowest" if _asks_lowest(question, name) else "highest", _shown(question, every)
         return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
@@ -202,20 +198,6 @@ def _of_each(name: str, by_who: dict[str, list[FoundValue]]) -> str:
     own = [f"{value} ({wording.names(who, 4, 80)})" for value, who in few]
     more = f"; and {len(own) - MAX_TOLD} more" if len(own) > MAX_TOLD else ""
     return cited(f"{name}: {', '.join(own[:MAX_TOLD])}{more}.")
-
-
-def _middle(question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
-    """The mean, or the median where that is asked, of all and of each speaker, with their unit."""
-    how, of = ("median", np.median) if "median" in question.plain else ("mean", np.mean)
-    every = [item.named.number or 0.0 for mine in by_who.values() for item in mine]
-    unit = _UNIT.search(next(iter(by_who.values()))[0].named.value)
-    unit_text = unit[0] if unit else ""
-    own = {who: float(of([item.named.number or 0.0 for item in mine])) for who, mine in by_who.items()}
-    listed = ", ".join(f"{who or 'nobody named'} {value:.4g}{unit_text}" for who, value in list(own.items())[:MAX_TOLD])
-    each = f"; {listed}" if len(own) > 1 else ""
-    return cited(
-        f"{name}: {float(of(every)):.4g}{unit_text} is the {how} of {wording.counted(len(every), 'value')}{each}."
-    )
 
 
 def _beside(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
@@ -302,22 +284,3 @@ def _line(subject: Subject, question: Question, chosen: list[FoundValue]) -> lis
     value, word = re.escape(item.named.value.encode()), re.escape(item.named.name.split()[-1].encode())
     found = found_rows(subject.parsed, "", [item.row])
     return quoted(found, 1, re.compile(word + rb"[^\n]{0,40}?" + value))
-
-
-def _others(weights: WordWeights, found: list[FoundValue]) -> list[str]:
-    """The same value in the jobs that a question compares with; empty where it compares with none."""
-    subject, question = weights.subject, weights.question
-    if not question.jobs and not asks(question, "good"):
-        return []
-    good = good_job(subject)
-    names = question.jobs or subject.diagnosis.coverage.baseline_ids or ((good.job_id,) if good else ())
-    sentences = []
-    for job in names[:MAX_JOBS]:
-        other = subject.beside.subject(job)
-        every = found_values(WordWeights(other, question), 0.0) if other else []
-        chosen = every[0] if every else []
-        chosen = [item for item in chosen if item.named.name == found[-1].named.name]
-        if other and chosen:
-            there = _of_moment(other, question, chosen)
-            sentences.append(f"in {job} {there[-1].named.value}{_when(other, there[-1:])}")
-    return [cited(f"{found[-1].named.name} {'; '.join(sentences)}.")] if sentences else []

@@ -5,7 +5,7 @@ A model may choose what is answered; every word of the answer is code's, or stan
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Literal
 
@@ -148,10 +148,6 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
     Args:
         clause: what is asked behind a statement, which may tell better than the whole what is wanted.
     """
-    if other := _of_other_job(subject, asked):
-        there, question = other
-        part = _part(question, there, None)
-        return replace(part, lines=[f"{there.parsed.job.id}: {part.lines[0]}", *part.lines[1:]])
     main = main_of(asked, lambda text: with_meant(read_question(text, subject.parsed.nodes), subject))
     readings = [learnt().guesses(item.plain) for item in (asked, clause, main) if item]
     guesses = max(readings, key=lambda found: found[0].margin)
@@ -176,15 +172,6 @@ def _checked(subject: Subject, asked: Question, lines: Lines, intents: tuple[str
         return AnsweredPart(with_offers(missing, subject), intents, answered=False)
     kept = without_denial(subject, asked, lines, intents)
     return AnsweredPart(kept, intents, kept is not lines or not _is_denied(lines, intents))
-
-
-def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question] | None:
-    """The other job that a question is about alone, and what is asked of it; None where it compares or names none."""
-    if len(asked.jobs) != 1 or asks(asked, "with_job") or asked.nodes or asked.ranks or not yes_or_no(asked):
-        return None
-    there = subject.beside.subject(asked.jobs[0])
-    text = asked.text.replace(asked.jobs[0], " ")
-    return (there, read_question(text, there.parsed.nodes, (), there.parsed.job.id)) if there is not None else None
 
 
 def _joined(parts: Sequence[AnsweredPart]) -> AnsweredPart:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from bot.ask.about_code import likest, named_in
 from bot.ask.about_exits import asked_code
 from bot.ask.about_values import TELLS, told_values
-from bot.ask.arguments import apart_line
-from bot.ask.durations import lengths, remaining
+from bot.ask.durations import lengths
 from bot.ask.first_sentence import put_right
 from bot.ask.honest import best_first, denies_unsearched, is_denial, with_better
 from bot.ask.hypothesis import stance
@@ -104,8 +103,6 @@ def told(weights: WordWeights, intents: Sequence[str], first_sentence: str = "",
         denied = beside[0].startswith("No") and subject.diagnosis.scope is Scope.NODE  # which says that one is apart
         return [] if denied else list(beside)
     long = Wanted.HOW_LONG in wanted(question)
-    if long and asks(question, "remaining") and (rest := remaining(subject)):
-        return [rest]
     hung = list(intents[:1]) == ["hung"] and asks(question, "stands")  # which tells by itself how long it was
     if asks(question, "how_slow") or (hung and long and holds(subject, Wanted.HOW_LONG, [first_sentence])):
         return []  # which the pace tells, or the first sentence
@@ -138,8 +135,6 @@ def _names(subject: Subject, question: Question, sentences: Lines, intents: Sequ
     lead, wants = subject.leading, _wants_name(subject, question, sentences[:2])
     if lead is None or not (wants or any(intent in _NEED_CAUSES for intent in intents)):
         return []
-    if (suspects := subject.diagnosis.nodes[:1]) and (apart := apart_line(subject, suspects[0].node)):
-        return [apart]
     if _NAN.search(f"{lead.says} {lead.template}") and not wants:
         return [line] if (line := optimizer_line(subject)) and line not in sentences else []
     names = named_in(lead) if wants or any(intent in _NEED_NAMES for intent in intents) else ()

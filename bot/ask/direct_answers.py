@@ -5,7 +5,6 @@ Each gives None where it is not asked, or where no line tells it; then the inten
 
 from collections.abc import Mapping
 
-from bot.ask.about_checkpoints import saved
 from bot.ask.about_codes import codes
 from bot.ask.about_devices import devices
 from bot.ask.about_memory import memory
@@ -21,7 +20,6 @@ from bot.ask.who_logged import who_logged
 READERS: Mapping[str, Answer] = {
     "codes": codes,
     "devices": devices,
-    "saved": saved,
     "trouble": trouble,
     "platform": platform,
     "memory": memory,
