@@ -13,7 +13,6 @@ from bot.ask.level_change import told_change
 from bot.ask.named_values import NamedValue
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
-from bot.ask.steps_asked import asks_course, at_steps, listed, steps_of
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.wanted_value import Wanted, asks, wanted
@@ -32,9 +31,8 @@ FEW = 4  # values that are listed one by one
 MAX_TOLD = 6  # speakers that are listed
 _ELSEWHERE = (
     "verdict", "sure", "suspect", "blame", "next", "restart", "drain", "others", "approved", "missing", "harmless",
-    "read", "clocks", "stacks", "around", "jobs", "changed", "compare", "before",
+    "read", "stacks", "around", "jobs", "changed", "compare", "before",
 )  # fmt: skip
-_UNIT = re.compile(r"(?<=[0-9]) ?[A-Za-z%][A-Za-z/%]{0,8}$")
 _DAY = 86_400_000_000  # microseconds
 
 
@@ -57,19 +55,15 @@ def told_values(
         return []
     enough = SURELY if elsewhere else enough
     found, *alike = found_values(weights, enough) or [[]]
-    steps, counts = steps_of(question), list(intents[:1]) == ["count"]  # how often lines came, no number in them
+    counts = list(intents[:1]) == ["count"]  # how often lines came, no number in them
     if (
         not found
         or (counts and not _is_of_noun(question, found[-1].named))
-        or (not steps and _is_known(weights, found[-1].named, first_sentence))
+        or _is_known(weights, found[-1].named, first_sentence)
     ):
         return []
     if asks(question, "both_sides") and (told := told_change(subject, found)):
         return told
-    if steps or asks_course(question):
-        says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
-        if says:
-            return [says, *_line(subject, question, chosen)]
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
     if alike:
@@ -112,8 +106,6 @@ def _wants_value(question: Question) -> bool:
         return False  # "which worker has bad ram" asks for a name
     if Wanted.WHEN in wanted(question)[:1]:
         return False
-    if asks_course(question):
-        return True
     if any(asks(question, way) for way in ("rises", "moves", "extreme")) or _IDENTIFIER.search(question.text):
         return True
     return asks(question, "value") or (len(question.plain.split()) <= _TERSE and not asks(question, "no_value"))

@@ -28,9 +28,9 @@ _PROGRAM = re.compile(r"\.py\b")
 BESIDE = 2  # lines that stand beside an answer
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
-_HAVE_STANCE = ("suspect", "hung", "lost", "harmless", "restart", "drain", "sure", "clocks")
+_HAVE_STANCE = ("suspect", "hung", "lost", "harmless", "restart", "drain", "sure")
 _WHOLE = (  # need nothing beside
-    "own_code", "stopped_where", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
+    "own_code", "stopped_where", "before", "jobs", "compare", "approved", "read", "missing", "sure", "pair",
 )  # fmt: skip
 _GENERIC = ("setup", "find", "presence", "count", "last", "numbers", "explain")  # by names and words alone
 _SAYS_FIRST = ("suspect", "blame", "others", "restart", "drain", "next", "verdict", "lost", "hung", "order", "approved")
@@ -39,7 +39,7 @@ _SAID_BY = {
     "hung": ("stuck", "hang", "hung", "blocked", "stalled", "frozen", "wait", "waiting", "waited", "sit", "stand")
 }
 _ADVICE = ("restart", "next")  # what a question that is hardly understood is taken for most often
-_TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
+_TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "ran", "jobs", "missing")
 
 
 def completed(

@@ -10,8 +10,8 @@ from bot.ask.about_devices import devices
 from bot.ask.about_memory import memory
 from bot.ask.about_platform import platform
 from bot.ask.about_relation import trouble
-from bot.ask.exact_settings import either, exact_settings
 from bot.ask.intents import Answer
+from bot.ask.job_settings import either
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
@@ -24,7 +24,6 @@ READERS: Mapping[str, Answer] = {
     "platform": platform,
     "memory": memory,
     "who_logged": who_logged,
-    "exact_settings": exact_settings,
     "either": either,
 }
 

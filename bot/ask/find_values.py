@@ -16,7 +16,6 @@ from bot.ask.word_weights import WordWeights
 from core.answer.job_lookup import by_time
 from core.events.row_text import read_rows
 
-CERTAIN = 0.85  # share of the weight of the words from which on nothing else is searched for
 LINE = 0.6  # of what a word counts that stands in the line and not in the name
 FITS = 0.15  # more for a value of the kind that is asked for: a path, a version, an address, a length of time
 NARROW = 0.1  # more where the question says all of the name: "loss" is the loss, not the validation loss
@@ -142,7 +141,6 @@ _WAYS = (
     "after",
     "good",
     "by_program",
-    "per_step",
     "compares_jobs",
     "stands",
 )
