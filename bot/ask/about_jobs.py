@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.ask.arguments import argument_changes, commands_of, printed_changes, shown_value
+from bot.ask.numbers_beside import differing
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined
 from bot.ask.subject import Subject
@@ -35,6 +36,7 @@ def compare(subject: Subject, question: Question) -> Lines | None:
     same = [cited(_same(mine, theirs, name))] if theirs.scope is not Scope.NONE or _SAME.search(question.plain) else []
     sentences = [
         *same,
+        *differing(subject, other, name),
         cited(f"{name}: {wording.sentence(theirs.headline).rstrip('.')} ({theirs.confidence})."),
     ]
     differ = _differences(other.parsed.job.manifest, subject.parsed.job.manifest)

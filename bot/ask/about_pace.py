@@ -68,12 +68,12 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     of_change = since_when or asks(question, "how_slow") or asks(question, "both_sides")
     sides = asks(question, "both_sides")
     told = lead or since_iteration or signs
-    changed = first_change(subject, question) if sides or (of_change and not told) else []
+    changed = first_change(subject, question, lengths=True) if sides or (of_change and not told) else []
     sentences = [
         *_at_step(subject, question),
         *lead,
-        *changed,
         *(since_iteration if of_change else []),
+        *changed,
         *sentences,
     ]
     sentences += [told_series(series, question) for series in iterations.series if "time" in series.name][:1]

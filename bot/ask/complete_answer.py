@@ -61,13 +61,13 @@ def completed(
     if lead:  # what is told is not denied behind it
         sentences = [line for line in sentences if not is_denial(line)]
     lines = [*lead, *sentences[:1], *names, *sentences[1:]]
-    lines = put_right(subject, question, list(dict.fromkeys(lines)), intents)
+    lines = list(dict.fromkeys(lines))
     whole = any(intent in _WHOLE for intent in intents)
     whole = whole or (sure and intents[0] == "last" and bool(question.ranks or question.nodes))
     paced = asks(question, "how_slow")  # which the pace tells, not a line that holds "step"
     if not (stands or paced or whole) and asked_code(question) is None:
         lines = _beside_lines(weights, lines, lead, intents, sure=sure)
-    lines = lines[:MAX_ANSWER_LINES]
+    lines = put_right(subject, question, lines, intents)[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
         search = LineSearch(subject, question)
         near = [line for line in search.of_noun(BESIDE, LIKELY) if not _PROGRAM.search(line)]
@@ -120,7 +120,9 @@ def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
 def from_values(subject: Subject, question: Question) -> list[str]:
     """The values that a question asks for which no intent answers, and a yes or no; empty without either."""
     values, stands = told(WordWeights(subject, question), ()), stance(subject, question)
-    lines = with_better(LineSearch(subject, question), values, first=True) if values else []
+    if not values:
+        return [stands] if stands else []
+    lines = with_better(LineSearch(subject, question), values, first=True)
     return _with_failure(subject, question, [*([stands] if stands else []), *lines][:MAX_ANSWER_LINES], ())
 
 

@@ -82,11 +82,16 @@ def told_change(subject: Subject, found: Sequence[FoundValue]) -> Lines:
     return _told(subject, change) if change is not None else []
 
 
-def first_change(subject: Subject, question: Question) -> Lines:
-    """The change of level that stands out most of all numbers of the job, of times before others."""
+def first_change(subject: Subject, question: Question, *, lengths: bool = False) -> Lines:
+    """The change of level that stands out most of all numbers of the job, of times before others.
+
+    Args:
+        lengths: of lengths of time and paces alone.
+    """
     changes = [change for found in _every(subject) if (change := level_change(subject, found, late=True)) is not None]
     paced = [change for change in changes if is_length(change.last.named)]  # which tells of slowness before all else
-    if (not paced and (asks(question, "slower") or asks(question, "how_slow"))) or not changes:
+    alone = lengths or asks(question, "slower") or asks(question, "how_slow")
+    if (alone and not paced) or not changes:
         return []
     by_unit = [change for change in paced if change.last.named.is_pace]  # the job's own pace
     most = max(by_unit or paced or changes, key=lambda change: (min(change.times, MOST) * len(change.who), change.name))

@@ -4,10 +4,10 @@ import pytest
 
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
-from bot.ask.fact_picker import Picker
 from bot.ask.named_values import values_in
 from bot.ask.question import read_question
 from bot.ask.subject import Subject
+from bot.ask.word_weights import WordWeights
 from core.diagnose import diagnose_parsed
 from core.parsed import parse_job
 from tests.support.jobs import job
@@ -21,7 +21,7 @@ def subject_of(files: dict[str, str]) -> Subject:
 
 
 def first(text: str, subject: Subject) -> str:
-    lines = told_values(Picker(subject, read_question(text, subject.parsed.nodes)), ())
+    lines = told_values(WordWeights(subject, read_question(text, subject.parsed.nodes)), ())
     return lines[0] if lines else ""
 
 
@@ -89,7 +89,7 @@ def test_a_value_is_asked_for_by_its_words(text: str, says: str, subject: Subjec
 
 def test_the_line_keeps_the_value(subject: Subject) -> None:
     """The quoted line is that of the value."""
-    lines = told_values(Picker(subject, read_question("highest read on any node?", subject.parsed.nodes)), ())
+    lines = told_values(WordWeights(subject, read_question("highest read on any node?", subject.parsed.nodes)), ())
     assert "step 15 loss 7.50 read 200 ms" in lines[1]
 
 

@@ -7,20 +7,18 @@ from bot.ask.about_course import reached
 from bot.ask.about_events import ended
 from bot.ask.about_numbers import numbers
 from bot.ask.about_pace import asks_pace
-from bot.ask.about_topics import presence
-from bot.ask.about_unlogged import refused
+from bot.ask.about_topics import presence, quantity
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
-from bot.ask.arguments import apart_line
-from bot.ask.fact_picker import Picker
 from bot.ask.question import read_question
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
+from bot.ask.word_weights import WordWeights
 from tests.support.asked_jobs import NODES, asked, steps, subject_of
 
 
 def values(text: str, subject: Subject) -> Lines:
-    return told_values(Picker(subject, asked(text, subject)), ())
+    return told_values(WordWeights(subject, asked(text, subject)), ())
 
 
 def test_a_finished_saving_is_no_denial() -> None:
@@ -123,46 +121,16 @@ def test_the_command_timeout_needs_no_person() -> None:
     assert "limit of time" not in reply[0]
 
 
-def test_one_node_with_another_argument_stands_apart() -> None:
-    """What each has for itself, as its number, is no difference; of two nodes none is the usual one."""
-    command = ["torchrun", "--nnodes", "3", "--master-addr", "gpu01"]
-    commands = {node: [*command, "--node-rank", str(at)] for at, node in enumerate(NODES)}
-    commands["gpu03"][4] = "gpu10"
-    files = {f"{node}/out.log": steps(5) for node in NODES}
-    subject = subject_of(files, extra={"launch_command": commands})
-    expected = "gpu03 alone was started with --master-addr gpu10; the others with --master-addr gpu01."
-    assert apart_line(subject, "gpu03") == expected
-    assert apart_line(subject, "gpu02") == ""
-    two = {node: commands[node] for node in ("gpu01", "gpu03")}
-    subject = subject_of(files, extra={"launch_command": two})
-    assert apart_line(subject, "gpu03") == ""
-
-
 @pytest.mark.parametrize(
-    "text",
-    [
-        "how many GB were free on the disk",
-        "how much room was left there",
-        "was it a person or a script that sent the signal, and which",
-        "which row of the parquet file is it",
-        "in welcher Zeile der Datei ist der Fehler",
-        "wie viel GB waren noch frei",
-    ],
+    "text", ["how many GB were free on the disk", "how much room was left there", "wie viel GB waren noch frei"]
 )
-def test_what_is_seldom_logged_is_refused(broken: Subject, text: str) -> None:
+def test_a_quantity_that_is_seldom_logged_is_refused(broken: Subject, text: str) -> None:
     """In one sentence, and never as an answer."""
-    refusal = refused(broken, asked(text, broken))
-    assert refusal is not None
-    assert not refusal.answered
-    assert refusal.lines[0].startswith("I cannot tell: I looked for ")
-
-
-def test_a_row_that_is_told_is_shown() -> None:
-    """A parser that names the line of a file is no reason to refuse."""
-    subject = subject_of({"rank_0.log": 'yaml.scanner.ScannerError: in "train.yaml", line 17, column 5\n'})
-    refusal = refused(subject, asked("which line of the file is it", subject))
-    assert refusal is not None
-    assert refusal.answered
+    found = quantity(broken, asked(text, broken))
+    assert found is not None
+    lines, told = found
+    assert not told
+    assert lines[0].startswith("I cannot tell: I looked for ")
 
 
 def test_a_file_that_nobody_names_is_not_known() -> None:
