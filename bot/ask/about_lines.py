@@ -1,6 +1,7 @@
 """Answers from the raw lines: last words, lines around an event or with some words, stacks, nodes side by side."""
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -244,9 +245,27 @@ def pair(subject: Subject, question: Question) -> Lines | None:
     if not named or not (rest or len(named) > 1):
         return None
     one, other = (*named, *rest)[:2]
+    if told := _told_by_others(subject, [node for node in (one, other) if node not in parsed.table.nodes]):
+        return told
     found_pair = job_lookup.compare(parsed, one, other)
     sentences = [cited(found_pair.says), *quoted(found_pair, 3)]
     return [*sentences, *(told_claims(subject, "N1.why") if one in suspects else ())]
+
+
+def _told_by_others(subject: Subject, nodes: Sequence[str]) -> Lines:
+    """The last lines that name nodes without a log of their own; empty without such nodes or lines."""
+    named = {node: re.compile(rb"(?<![\w.-])" + re.escape(node.encode()) + rb"(?![\w-])") for node in nodes}
+    found = {node: seek(subject.parsed, [name], node, latest=True) for node, name in named.items()}
+    shown = {node: result for node, result in found.items() if result.lines}
+    if not shown:
+        return []
+    last = "; ".join(
+        f"{node}: “{wording.without_clock(result.lines[0].text.strip())}”" for node, result in shown.items()
+    )
+    return [
+        cited(f"By the last line that names each: {last}."),
+        *(line for result in shown.values() for line in quoted(result, 2)),
+    ]
 
 
 def find(subject: Subject, question: Question) -> Lines | None:

@@ -8,6 +8,7 @@ from bot.ask.about_events import behind, piece_lines, said_in_evidence
 from bot.ask.about_exits import time_up
 from bot.ask.about_lines import find
 from bot.ask.english import NODE, NUMBER
+from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -115,13 +116,26 @@ def count(subject: Subject, question: Question) -> Lines | None:
         return _errors(subject, question)
     general = topic is not None and not (topic.special and _sought(subject, question, topic).lines)
     if topic is None or general:  # "HB ... missing=3" are the missed heartbeats, which no line calls so
-        return _words(subject, question)
+        return _counted(subject, question) if general else _words(subject, question)
     found = _sought(subject, question, topic)
     sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]
     every = (event for event in subject.diagnosis.events if not event.ordinary)  # whose sentence tells no more
     hits = [event for event in every if topic.in_text(text_of(event))]
     sentences = [cited(f"{event.id}: {subject.sentence_of(event)}", event.id) for event in hits[:2]] + sentences
     return [*sentences, *quoted(found, 2)]
+
+
+def _counted(subject: Subject, question: Question) -> Lines:
+    """How often the kind of message that holds most of a question was logged; empty where none holds enough of it."""
+    best, table = LineSearch(subject, question).best[:1], subject.parsed.table
+    if not best or best[0].share < LIKELY:
+        return []
+    event = int(table.event[best[0].row])
+    rows = table.rows_of([event])[event]
+    return [
+        cited(f"{wording.times(len(rows)).capitalize()}, {job_lookup.span(table, rows)}: lines of the kind that fits."),
+        *quoted(job_lookup.found_rows(subject.parsed, "", rows.tolist()[:1]), 1),
+    ]
 
 
 def topic_of(question: Question) -> Topic | None:

@@ -28,8 +28,8 @@ _DENIES = re.compile(
     r"No (?:line|log|checkpoint|stacks)\b|Nothing\b|None of\b|There (?:is|are) no(?:ne)?\b|I (?:looked|found no)\b"
     r"|The logs (?:do not|hold no|count no)\b|The (?:job|logs) end(?:ed)? without\b"
 )
-# Said only after a whole search: of all ways in which lines name who ended a job (bot/ask/about_events.py), of all kinds
-# of messages that may mean a saving (bot/ask/about_checkpoints.py), of all dumps (bot/ask/about_lines.py), and of
+# Said only after a whole search: of all ways in which lines name who ended a job (bot/ask/about_events.py), of all
+# kinds of messages that may mean a saving (bot/ask/about_checkpoints.py), of all dumps (bot/ask/about_lines.py), and of
 # whatever counts iterations (core/course)
 _WHOLE_SEARCH = (
     "No log tells by whom", "No line reports a saved checkpoint", "No stacks were dumped", "No line counts iterations",

@@ -75,7 +75,6 @@ def subject() -> Subject:
         ("what was the read on gpu01 at 10:00:05?", "read: 22 ms (rank 0 on gpu01), step 5, at 10:00:05."),
         ("highest read on any node?", "read: highest 200 ms by rank 1 on gpu02, step 15, at 10:00:15."),
         ("which file did gpu03 open", "opening: /d/p2.bin (rank 2 on gpu03), at 10:00:00."),
-        ("did the read of gpu02 jump or drift?", "read: a jump: it rose from 21 to 200, from step 15, at 10:00:15 on."),
         ("wie viele traces waren es?", "traces: 600."),
         ("why did the read on gpu02 take so long?", ""),
         ("which entropy at step 3?", ""),
