@@ -261,7 +261,7 @@ def _piece(subject: Subject, name: str) -> list[str]:
     if event := subject.evidence.get(name):
         if not isinstance(event, EventEvidence):
             return piece_lines(subject, event)
-        says = _meaning(event)
+        says = meaning_of(event)
         sentences = [
             cited(f"{subject.sentence_of(event).rstrip('.')}.{says} {wording.role_of(event).capitalize()}.", event.id)
         ]
@@ -281,7 +281,7 @@ def _fault(fault: KnownFault) -> str:
     return f"{fault.title} ({wording.likeness(fault)}, {wording.vouched(fault)}). Cause: {fault.cause}"
 
 
-def _meaning(event: EventEvidence) -> str:
+def meaning_of(event: EventEvidence) -> str:
     """What an event means, where its own sentence does not say it."""
     return f" It means: {event.says}." if event.says and event.says.casefold() not in event.because.casefold() else ""
 

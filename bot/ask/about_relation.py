@@ -5,7 +5,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.about_events import said_in_evidence
+from bot.ask.about_events import meaning_of, said_in_evidence
 from bot.ask.about_topics import topic_of, topics
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
@@ -119,7 +119,7 @@ def _of_event(subject: Subject, question: Question, event: EventEvidence) -> lis
     first = (_SHOWS if event.ordinary else says[event.role]).format(id=event.id)
     if says is _CAUSE and event.is_trace and lead is not None and lead is not event:
         first = f"{event.id} belongs to the fault, which {lead.id} tells first: {lower(subject.sentence_of(lead))}."
-    sentences = [cited(joined(first, _meaning(event)), event.id)]
+    sentences = [cited(joined(first, meaning_of(event).strip()), event.id)]
     if not event.is_trace:
         sentences.append(what_failed(subject))
     return [*sentences, cited(subject.sentence_of(event), event.id), *raw(event.lines, 1)]
@@ -207,8 +207,3 @@ def _of_all(subject: Subject) -> list[str]:
     if lead and lead.is_trace:
         sentences.append(f"Do not ignore {lead.id}: {lower(lead.says or lead.because)}.")
     return [cited(joined(*sentences)), what_failed(subject)]
-
-
-def _meaning(event: EventEvidence) -> str:
-    """What an event means, where its own sentence does not say it."""
-    return f"It means: {event.says}." if event.says and event.says.casefold() not in event.because.casefold() else ""
