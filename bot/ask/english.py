@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from rapidfuzz import process
@@ -70,7 +70,7 @@ def _plain(text: str) -> str:
 
 
 @cache
-def _glossary() -> dict[str, dict[str, str]]:
+def _glossary() -> Mapping[str, dict[str, str]]:
     return word_lists("glossary")
 
 

@@ -43,6 +43,7 @@ _OWN_NUMBER = re.compile(
     r"(?:\s(?:after|at|of|in|for))?\s(?:step|iteration|iter|epoch|round|update)\s{1,3}[0-9]{1,12}:\s{0,4}$"
 )
 _PACE = re.compile(rf"{PACE_UNIT}$", re.IGNORECASE)
+_TOLD_PACE = re.compile(rf"[0-9]{PACE_UNIT}|[0-9] {PACE_UNIT}")
 _LENGTH = re.compile(r"[0-9] ?(?:[mun\u00b5]?s|secs?|seconds|min|minutes|h|hours)$")
 _KEYS = ("key", "name", "metric")
 _CLOCK = re.compile(
@@ -97,6 +98,11 @@ def values_in(text: str) -> Iterator[NamedValue]:
         if name and not key:
             kind = match.lastgroup or ""
             yield NamedValue(name, value, kind, terms_of(name) | _kind_terms(value, kind))
+
+
+def message_terms(text: str) -> frozenset[str]:
+    """The terms of a message; a number with the unit of a pace is one, whatever stands beside it."""
+    return terms_of(text) | (terms_of("pace") if _TOLD_PACE.search(text[:MAX_TEXT]) else frozenset())
 
 
 def _kind_terms(value: str, kind: str) -> frozenset[str]:

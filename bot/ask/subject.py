@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bot.ask.terms import terms_of
+from bot.ask.named_values import message_terms
 from bot.note.claim import Claims
 from bot.note.claim_source import ClaimSource
 from bot.note.claims import claims_of
@@ -81,7 +81,7 @@ class Subject:
         last = {event: int(rows[-1]) for event, rows in table.rows_of(range(len(kinds))).items() if len(rows)}
         texts = read_rows(self.parsed.files, table, np.unique(np.array(list(last.values()), np.intp)))
         ends = [texts.get(last.get(event, -1), "") for event in range(len(kinds))]
-        return [terms_of(kind.sample) | terms_of(end) for kind, end in zip(kinds, ends, strict=True)]
+        return [message_terms(kind.sample) | message_terms(end) for kind, end in zip(kinds, ends, strict=True)]
 
     @property
     def leading(self) -> EventEvidence | None:
@@ -96,7 +96,8 @@ class Subject:
 
     def origin(self, row: int) -> Origin:
         """Who wrote a row of the event table."""
-        return self.parsed.table.origins[self.parsed.table.voice[row]]
+        origin: Origin = self.parsed.table.origins[self.parsed.table.voice[row]]
+        return origin
 
     @cached_property
     def home(self) -> dict[int, str]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import log
 
-from bot.ask.about_events import stop_words
 from bot.ask.english import EVENT, JOB, NODE, NUMBER, THING
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.terms import same, stem_of, terms_of
 from bot.ask.wanted_value import Wanted, wanted
+from bot.ask.word_lists import stop_words
 
 UNKNOWN = 0.4  # of its weight that a word keeps which stands nowhere: a paraphrase, or something that is not there
 _IDENTIFIER = re.compile(r"[\w./:+-]{0,60}[0-9_/.:][\w./:+-]{0,60}", re.ASCII)  # names that plain English words lose
