@@ -39,8 +39,8 @@ def fate(subject: Subject, question: Question) -> Lines:
     first = units[0]
     node = _node_of(subject, first)
     ended = cited(ending(subject, first), *_ids(subject, node))
-    whole = [cited(says)] if (says := machine(subject, node)) and _asks_machine(question) else []
-    found = _last_of(subject, first)
+    whole = [cited(says)] if (says := machine(subject, node)) and _ALIVE.search(question.plain) else []
+    found = job_lookup.last_words(subject.parsed, subject.parsed.table.rows_of_voices(_voices(subject, first)), first)
     sentences = [*whole, ended, _place(subject, first, node)]
     if len(units) > 1:
         sentences.append(cited(ending(subject, units[1])))
@@ -111,10 +111,6 @@ def _called_down(subject: Subject, node: str) -> int:
 _DOWN = re.compile(rb"\bdown\b|not respond|no heartbeat|unreachable|NotReady|\blost\b", re.IGNORECASE)
 
 
-def _asks_machine(question: Question) -> bool:
-    return _ALIVE.search(question.plain) is not None
-
-
 def _killed(subject: Subject, unit: str, node: str) -> str:
     """What an event of the evidence says of its end."""
     events = [event for event in subject.diagnosis.events if event.is_trace and _is_of(event, unit, node)]
@@ -172,8 +168,3 @@ def _reached(subject: Subject, unit: str) -> int | None:
     of_rank = subject.parsed.iterations.of_rank
     ranks = [int(unit[5:])] if unit.startswith("rank ") else subject.ranks_on(unit)
     return max((of_rank[rank] for rank in ranks if rank in of_rank), default=None)
-
-
-def _last_of(subject: Subject, unit: str) -> job_lookup.LookResult:
-    rows = subject.parsed.table.rows_of_voices(_voices(subject, unit))
-    return job_lookup.last_words(subject.parsed, rows, unit)
