@@ -3,17 +3,14 @@
 import re
 from math import isfinite
 
-import numpy as np
-
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import asks, yes_or_no
+from bot.ask.told_diagnosis import searched
 from bot.outcome.savings import INTERVAL, LOADED, Savings, begun, savings
 from bot.text import wording
 from bot.text.harmless import harmless
-from core.answer.job_lookup import LookResult
-from core.answer.search import rows_of_lines, seek, tell
+from core.answer.search import seek, tell
 from core.history.attempt import Attempt
 from core.history.job_attempts import attempts_of
 from core.live.findings import duration
@@ -52,7 +49,7 @@ def lost(subject: Subject, _question: Question) -> Lines:
         return [cited(says), *lines]
     started, steps = begun(subject.parsed)
     if started.lines:
-        first = _begun(steps, last) or _failed_first(subject, steps, last) or _unnumbered(subject, started, last)
+        first = _begun(steps, last)
         return [cited(first or f"{_ONLY_BEGUN}.{reached}{planned}"), *quoted(started, 3)]
     return _none_known(subject, f"{reached}{planned}")
 
@@ -135,21 +132,6 @@ def _at(found: Savings) -> str:
     return f" ({found.found.clock[0]})" if found.found.clock and found.found.clock[0] else ""
 
 
-def _unnumbered(subject: Subject, started: LookResult, last: int | None) -> str:
-    """After which iteration the last saving began whose lines name none; empty where nothing tells."""
-    parsed = subject.parsed
-    first = started.lines[0]
-    rows = rows_of_lines(parsed.table, parsed.table.files.index(first.file), [first.line])
-    after = int(parsed.iterations.of_row[np.array(rows[:1])][0]) if rows else -1
-    if after < 0 or last is None or after >= last:
-        return ""
-    lacks = wording.counted(last - after, "iteration")
-    says = (
-        f"The last saving began after iteration {after:,}; that it was finished no line says, but the job went on to "
-    )
-    return joined(f"{says}{last:,}, so {lacks} to compute again if it is whole.", _of_nan(subject, after, ()))
-
-
 # Activations that are computed again in place of being kept are called checkpoints too
 _RECOMPUTING = re.compile(r"\b(?:activation|gradient)[ _-]checkpoint", re.IGNORECASE)
 _PRINTED = re.compile(r"\.{4,200} \S{1,80}$")  # a setting, as Megatron prints them
@@ -186,8 +168,9 @@ def _none_known(subject: Subject, reached: str) -> Lines:
         may = tell(parsed, rows, "a word that may mean a saving", latest=True)
         says = f"The last line that may tell of a checkpoint, of which no report is known, is this one.{reached}"
         return [cited(says), *quoted(may, 3)]
-    read = wording.counted(subject.diagnosis.coverage.lines, "line")
-    says = f"No line reports a saved checkpoint in words that are known here ({read} were searched).{reached}"
+    says = (
+        f"No line reports a saved checkpoint in words that are known here ({searched(subject)} were searched).{reached}"
+    )
     last, interval = parsed.iterations.last, seek(parsed, [INTERVAL], "an interval of saving")
     if last is not None and parsed.job.manifest.total_iterations != last:
         says += f" If none was saved or loaded, all {wording.counted(last, 'iteration')} are lost."
@@ -204,39 +187,6 @@ def _named(found: Savings, step: int, last: int) -> str:
         return f"{says}, the last complete iteration: nothing is lost if it is whole."
     lacks = wording.counted(last - step, "iteration")
     return f"{says}; the job came to iteration {last:,}, so {lacks} must be computed again if it is whole."
-
-
-def saved(subject: Subject, question: Question) -> Lines | None:
-    """Whether it was saved, at the step that is named; None where that is not asked or no line reports a saving."""
-    if not (asks(question, "saved_well") and yes_or_no(question)):
-        return None
-    found = savings(subject.parsed)
-    steps = [str(step) for step in question.iterations]
-    at = [
-        place
-        for place, line in enumerate(found.found.lines)
-        if not set(steps).isdisjoint(re.findall(r"[0-9]{1,12}", line.text))
-    ]
-    if not found.found.lines or (steps and not at):
-        return None
-    place = at[0] if at else 0
-    rows = found.found
-    one = LookResult("", rows.lines[place : place + 1], rows.who[place : place + 1], rows.clock[place : place + 1])
-    says = f"Yes, a line reports that {f'step {steps[0]} was saved' if at else 'it was saved'}"
-    broke = subject.diagnosis.stage is Stage.CHECKPOINT_SAVING and subject.diagnosis.scope in (Scope.NODE, Scope.JOB)
-    doubt = " It failed in the stage of saving, so the last one is doubtful." if broke else ""
-    since = lost(subject, question)[:1] if subject.diagnosis.scope is not Scope.NONE else ()
-    return [cited(f"{says}.{doubt}"), *quoted(one, 1), *since]
-
-
-def _failed_first(subject: Subject, steps: tuple[int, ...], last: int | None) -> str:
-    """That the job failed in the first saving that lines tell of, so that all is lost; empty where it did not."""
-    diagnosis = subject.diagnosis
-    broke = diagnosis.stage is Stage.CHECKPOINT_SAVING and diagnosis.scope in (Scope.NODE, Scope.JOB)
-    if not broke or last is None or len(steps) > 1:
-        return ""
-    every = wording.counted(last, "iteration")
-    return f"It failed while it saved, and no line tells of an earlier saving: all {every} are lost by these logs."
 
 
 _ONLY_BEGUN = "No line calls a checkpoint complete; lines tell only that a saving began"

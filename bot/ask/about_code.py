@@ -1,16 +1,42 @@
-"""Answers about the program's own source: the file, line and function in which the error came."""
+"""Answers about the program's own source: where the error came, and what its message names."""
+
+import re
+from dataclasses import dataclass
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from bot.ask.about_nodes import named_units
-from bot.ask.facts_errors import place_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, raw
 from bot.ask.subject import Subject
-from bot.text import wording
-from core.model import EventEvidence, Role
+from bot.ask.told_diagnosis import what_failed
+from bot.text.harmless import harmless
+from core.logs.context import lines_around
+from core.model import EventEvidence, Line, Role
+
+MAX_NAMES = 3  # of one error; chosen: a sentence names few
+STACK = 60  # lines around an error that may be its traceback; those of the deepest ranks of public logs have about 50
+MAX_SLIPS = 2  # letters in which a wrong name differs from the one that was meant
+SHORTEST = 5  # letters of a name that may be a slip of another
+_ERROR = re.compile(r"(?:\b\w{1,60}(?:Error|Exception|Exit|Interrupt)\b|\berror\b)[^\n]{0,300}", re.IGNORECASE)
+_QUOTED = re.compile(r"(?<!\w)'([^'\n]{2,120})'|\"([^\"\n]{2,120})\"")
+_BARE = re.compile(r"(?<![\w./-])(/[\w.-]{1,80}(?:/[\w.-]{1,80}){1,12}|--[a-z][\w-]{1,60})")
+_FRAME = re.compile(r"File \\{0,4}\"([^\"\\]{1,200})\\{0,4}\", line ([0-9]{1,7}),? in ([\w.<>]{1,80})")
+_LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python|^<|/bin/(?:torchrun|accelerate|deepspeed)$")
+_SOURCE = re.compile(r"\.(?:py|so|cpp|cc|h|cu|pyc)$|^/proc|/s?bin/|^<|^(?:utf-?8|ascii|latin-?1)$", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"(?<![\w-])(?:--)?[A-Za-z_][\w-]{3,60}")
 
 
 def own_code(subject: Subject, question: Question) -> Lines:
     """The innermost line of the program's own code in the tracebacks of the fault, or of who is named."""
+    none = "The logs do not tell a line of code: no traceback of what failed stands in them."
+    lead = subject.leading
+    return told_places(subject, question) or [cited(none), *([what_failed(subject)] if lead else [])]
+
+
+def told_places(subject: Subject, question: Question) -> Lines:
+    """Where in the program the events were that count, up to the first place in its own code; empty without any."""
     shown: list[str] = []
     for event in _events(subject, question):
         place = place_of(subject, event)
@@ -23,15 +49,8 @@ def own_code(subject: Subject, question: Question) -> Lines:
         ]
         shown += [*raw([place.line]), cited(subject.sentence_of(event), event.id)]
         if place.own:
-            return shown
-    if shown:
-        return shown
-    lead = subject.leading
-    none = "The logs do not tell a line of code: no traceback of what failed stands in them."
-    return [
-        cited(none),
-        *([cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", lead.id)] if lead else []),
-    ]
+            break
+    return shown
 
 
 def _events(subject: Subject, question: Question) -> list[EventEvidence]:
@@ -40,3 +59,68 @@ def _events(subject: Subject, question: Question) -> list[EventEvidence]:
     events = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]
     mine = [event for event in events if not units or set(units) & set(event.nodes)]
     return sorted(mine or events, key=lambda event: event.role is not Role.ROOT)
+
+
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """A frame of a traceback. own: whether its file is of no library. line: of the log, in which it stands."""
+
+    file: str
+    number: int
+    function: str
+    line: Line
+    own: bool
+
+    @property
+    def says(self) -> str:
+        """Function, file and line: "main (/srv/train.py, line 61)"."""
+        return f"{harmless(self.function, 60)} ({harmless(self.file, 120)}, line {self.number})"
+
+
+def place_of(subject: Subject, event: EventEvidence) -> CodePlace | None:
+    """The innermost frame of an event's traceback that is of no library, else the innermost; None without any."""
+    if not event.lines:
+        return None
+    first = event.lines[0]
+    excerpt = lines_around(subject.parsed.job, [(first.file, first.line)], STACK)[first.file, first.line]
+    frames = [(line, match) for line in excerpt.lines for match in _FRAME.finditer(line.text)]
+    own = [frame for frame in frames if not _LIBRARY.search(frame[1][1])]
+    known = own or frames
+    if not known:
+        return None
+    ends = max(line.line for line in event.lines if line.file == first.file)
+    mine = [item for item in known if first.text.startswith(item[0].text.partition("File ")[0].rstrip())]
+    known = mine or known  # of several speakers in one file those lines that begin as its own do
+    known = [item for item in known if item[0].line <= ends] or known
+    fatal = "Fatal Python error" in first.text or any("most recent call first" in line.text for line in excerpt.lines)
+    current = next((line.line for line in excerpt.lines if "Current thread" in line.text), 0)
+    after = [item for item in known if item[0].line > current] or known  # of several threads the one that crashed
+    line, match = after[0] if fatal else known[-1]
+    return CodePlace(match[1], int(match[2]), match[3], line, bool(own))
+
+
+def named_in(event: EventEvidence) -> tuple[str, ...]:
+    """What the message of an error names: what it quotes, else paths and arguments; places of code are none."""
+    texts = [match[0] for line in reversed(event.lines) if (match := _ERROR.search(line.text))]
+    found: list[str] = []
+    for text in texts or [line.text for line in event.lines[:1]]:
+        found += [(match[1] or match[2]).strip() for match in _QUOTED.finditer(text)] or _BARE.findall(text)
+    kept = (harmless(name, 100) for name in found if not _SOURCE.search(name) and "…" not in name)
+    return tuple(dict.fromkeys(name for name in kept if name.strip()))[:MAX_NAMES]
+
+
+def likest(subject: Subject, name: str) -> str:
+    """A name in messages of this job or of successful ones that a name is a slip of; empty where there is none."""
+    bare = name.removeprefix("--").replace("-", "_")
+    if len(bare) < SHORTEST or not re.fullmatch(r"\w+", bare):
+        return ""
+    known: dict[str, str] = {}
+    for template in subject.parsed.templates.values():
+        for word in _IDENTIFIER.findall(template.sample[:4_000]):
+            known.setdefault(word.removeprefix("--").replace("-", "_"), word)
+    known.pop(bare, None)
+    slips = min(MAX_SLIPS, len(bare) // SHORTEST)
+    found = process.extractOne(bare, sorted(known), scorer=OSA.distance, score_cutoff=slips)
+    if not found:
+        return ""
+    return f"--{found[0].replace('_', '-')}" if name.startswith("--") else known[found[0]]

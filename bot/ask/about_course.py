@@ -7,12 +7,13 @@ import numpy as np
 from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.about_pace import onset
-from bot.ask.facts_progress import facts_of_progress
 from bot.ask.level_change import first_change
+from bot.ask.progress_bars import told_bars
 from bot.ask.question import Question
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, joined, lower, quoted, raw
+from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.standstill import told_missing, told_silence
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import told_claims, what_failed
 from bot.ask.waits import longest_wait, waits
 from bot.ask.wanted_value import Wanted, asks, wanted, yes_or_no
 from bot.note.claim_source import clock
@@ -29,7 +30,6 @@ from core.naming import natural
 _NO_CLOCK = "No line of these logs has a clock, so they do not tell when."
 UNPRINTED = 100  # iterations between two lines of progress, as Megatron's default --log-interval has it
 _ORDER = ("order", "sequence", "timeline", "happen")
-_BETWEEN = ("between", "notic", "detect", "react", "elaps")
 _NAMED = re.compile(  # "failed at step 47", "error in iteration=47": as a message names the iteration it is about
     rb"(?:\b(?:fail(?:ed|ure)|crash(?:ed)?|abort(?:ed|ing)?)|error)\b[^\n]{0,40}"
     rb"\b(?:step|iteration|iter|update)[ =:#]{1,2}([0-9]{1,9})\b(?!\.[0-9])",  # "STEP 48298.0" is one of Slurm's
@@ -52,8 +52,6 @@ def _began(subject: Subject, question: Question) -> Lines:
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
     if not events and Wanted.WHEN in wanted(question) and asks(question, "beside"):  # "when did the others notice"
         events = _of_peers(subject)[:1]
-    if not events and question.says(*_BETWEEN, *_ORDER) and not question.says(*_SILENT) and len(timeline(subject)) > 2:
-        return timeline(subject)
     if events:
         return [_when(subject, event) for event in events]
     sentences = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]
@@ -72,7 +70,7 @@ def _began(subject: Subject, question: Question) -> Lines:
     if yes_or_no(question) and asks(question, "fine"):  # "was it healthy before?"
         begins = "Yes, as far as the evidence tells, until"
     says = f"{begins} {clock(first.first_time or 0)}: {_said(subject, first)}."
-    silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id == "N1.ended"]
+    silent = told_claims(subject, "N1.ended")
     return [
         cited(says, first.id),
         *silent,
@@ -87,38 +85,8 @@ def _of_peers(subject: Subject) -> list[EventEvidence]:
     return sorted((event for event in told if event.first_time), key=lambda event: (event.first_time or 0, event.id))
 
 
-def timeline(subject: Subject) -> Lines:
-    """The last progress, the signs and the end in the order of their clocks, each with the time since the first."""
-    steps: list[tuple[int, int, str, tuple[str, ...]]] = []  # how dispensable, when, what, and of which evidence
-    course = subject.parsed.iterations.course
-    if len(course):
-        steps.append(
-            (0, int(course.times[-1]), f"iteration {int(course.numbers[-1]):,} was complete, the last one", ())
-        )
-    bars = {bar.node: bar.last for bar in subject.diagnosis.pictures.nodes if bar.last is not None}
-    suspects = [node for node in subject.diagnosis.nodes[:1] if node.node in bars]
-    steps += [(2, bars[suspect.node] or 0, f"the last line of {suspect.node}", (suspect.id,)) for suspect in suspects]
-    for event in subject.diagnosis.events:
-        if event.role is not Role.BENIGN and event.first_time is not None:
-            steps.append((int(event.role is not Role.ROOT) * 2, event.first_time, _said(subject, event), (event.id,)))
-    if ends := _ends(subject):
-        steps.append((1, ends[1], "the last line of all", ()))
-    steps = sorted(sorted(steps, key=lambda step: step[0])[:MAX_ANSWER_LINES], key=lambda step: step[1])
-    after = [step[1] - steps[0][1] for step in steps]
-    since = [f" (+{duration(micros / SECOND)})" if micros else "" for micros in after]
-    return [
-        cited(f"{clock(time)}{more}: {says}.", *ids) for (_, time, says, ids), more in zip(steps, since, strict=True)
-    ]
-
-
 def hung(subject: Subject, question: Question) -> Lines:
-    """How long nothing moved, and whether that is a hang; the whole course where it is asked from when to when."""
-    if question.says(*_BETWEEN) and (course := timeline(subject)):
-        return course
-    return _hung(subject, question)
-
-
-def _hung(subject: Subject, question: Question) -> Lines:
+    """How long nothing moved, and whether that is a hang."""
     diagnosis = subject.diagnosis
     why = [reason for reason in diagnosis.why if "no progress" in reason]
     moved = [reason for reason in diagnosis.why if "made progress" in reason]
@@ -140,7 +108,7 @@ def _hung(subject: Subject, question: Question) -> Lines:
         none = cited(joined("It is not judged a hang by what the logs tell.", *moved[:1]))
         sentences += [*told_silence(subject), *told_missing(subject)[:1]] or [none]
     if not hangs and diagnosis.scope in (Scope.NODE, Scope.JOB):
-        sentences.insert(2 if waited else 1, cited(f"What failed: {wording.sentence(diagnosis.headline)}"))
+        sentences.insert(2 if waited else 1, what_failed(subject))
     if Wanted.WHEN in wanted(question) and len(course):
         since = f"Since {clock(int(course.times[-1]))}: iteration {int(course.numbers[-1]):,} was the last complete one"
         sentences.insert(0, cited(f"{since}."))
@@ -160,10 +128,7 @@ def _hung(subject: Subject, question: Question) -> Lines:
         sentences.append(cited(f"{none}; the last line of all came at {clock(ends[1])}{since}."))
     else:
         sentences.append(cited(_NO_CLOCK))
-    sentences += [
-        cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N1.ended", "J1.ended")
-    ]
-    return sentences
+    return [*sentences, *told_claims(subject, "N1.ended", "J1.ended")]
 
 
 def _goes_on(subject: Subject, question: Question) -> str:
@@ -213,7 +178,7 @@ def reached(subject: Subject, question: Question) -> Lines:
     ended = "ended" if diagnosis.scope is Scope.NONE else "failed"
     stage = "" if diagnosis.stage is Stage.UNKNOWN else f" It {ended} in the stage {diagnosis.stage}."
     if iterations.last is None:
-        bars = [line for fact in facts_of_progress(subject) for line in fact.as_lines][:3]
+        bars = told_bars(subject)[:3]
         none = f"No line counts iterations, so none is known to be complete.{stage}"
         sentences += [*bars, cited(f"No line else counts iterations.{stage}")] if bars else [cited(none)]
     else:
@@ -251,9 +216,7 @@ def order(subject: Subject, question: Question) -> Lines:
         text = _said(subject, lead) if own and lead else "\n"
         return [*sentences, *own, *(line for line in began(subject, question) if text not in line)]
     found = job_lookup.ends(subject.parsed)
-    names = ("N1.ended", "N1.why")
-    silent = [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
-    return [*silent, cited(found.says), *quoted(found, 2)]
+    return [*told_claims(subject, "N1.ended", "N1.why")[:2], cited(found.says), *quoted(found, 2)]
 
 
 def _first_where(subject: Subject, event: EventEvidence) -> str:
@@ -265,7 +228,7 @@ def _first_where(subject: Subject, event: EventEvidence) -> str:
         return ""
     firsts: dict[str, int] = {}
     for row in rows.tolist():
-        node, time = table.origins[table.voice[row]].node, int(table.time[row])
+        node, time = subject.origin(row).node, int(table.time[row])
         if node and time != NO_TIME:
             firsts[node] = min(time, firsts.get(node, time))
     who = f"{wording.counted(len(event.nodes), 'node')} logged {event.id}"

@@ -15,7 +15,7 @@ from core.answer.job_lookup import found_rows
 from core.logs.lines import NO_TIME
 
 APART = 1.2  # times the middle of the others: the devices of a job do the same work, and differ by some per cent
-END = 0.2  # share of a device's rows whose middle stands for the end (trends.END)
+END = 0.2  # share of a device's rows whose middle stands for the end
 FEWEST = 3  # devices of which one can stand apart
 _UNITS = {
     "clock": " MHz",

@@ -1,10 +1,6 @@
 """Answers about pieces of evidence: what one means, whether it matters, how often it came, how the job ended."""
 
 import re
-import tomllib
-from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files as package_files
 
 from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, process_of, time_up
 from bot.ask.about_jobs import argument_line
@@ -12,7 +8,10 @@ from bot.ask.about_memory import oom_report
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.terms import stem_of
+from bot.ask.told_diagnosis import searched, what_failed
 from bot.ask.wanted_value import Wanted, asks, wanted
+from bot.ask.word_lists import stop_words, word_lists
 from bot.text import wording
 from bot.text.known_fault import KnownFault
 from core.answer.search import matching, seek, tell
@@ -35,12 +34,11 @@ def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         return named
     if (code := asked_code(question)) is not None:
         lead = subject.leading
-        sentences = [
-            cited(f"The diagnosis: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))
-        ]
-        return [*exit_code(subject, code), *sentences]
+        return [*exit_code(subject, code), what_failed(subject)]
     terms = [
-        term for name, term in _terms().items() if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
+        term
+        for name, term in word_lists("words")["terms"].items()
+        if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
     ]
     if terms:
         here = [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]
@@ -162,8 +160,8 @@ def by_whom(subject: Subject, question: Question) -> Lines:
     of_launcher = [cited(f"The launcher ended the others: {sent.says}"), *quoted(sent, 1)] if sent.lines else []
     if question.says(*_OTHERS) and of_launcher:
         return of_launcher
-    if report := oom_report(subject):
-        return report
+    if told := _for_another(subject) if asks(question, "whose_job") else oom_report(subject):
+        return told
     if orders := _orders(subject):
         nobody = not orders[0].startswith("It was stopped") and not time_up(subject)
         nobody = nobody and not any(_NAMES_ORDERER.search(line) for line in orders)
@@ -173,12 +171,21 @@ def by_whom(subject: Subject, question: Question) -> Lines:
         says = "An interrupt ended it, as from a keyboard, a console or a closed terminal; no log names the person"
         return [cited(f"{says}: {lower(by_hand.says)}."), *quoted(by_hand, 1)]
     killed = seek(subject.parsed, [_KILLED], "a kill")
-    read = wording.counted(subject.diagnosis.coverage.lines, "line")
+    read = searched(subject)
     if not killed.lines and not by_exit_code(subject):
         none = "nor that anybody did: no line speaks of a kill or an order to stop"
         return [cited(f"{BY_NOBODY}, {none} ({read} were searched).")]
     says = f"{BY_NOBODY}: none of {read} names the kernel's memory killer, a limit of time or a cancellation."
     return _by_signal(subject) or [cited(says), *of_launcher[:1]]
+
+
+def _for_another(subject: Subject) -> Lines:
+    """For which other job it had to go, or that no line names one, and who ordered it."""
+    named = seek(subject.parsed, [_FOR_ANOTHER], "another job that took its place")
+    if named.lines:
+        return [cited(wording.sentence(named.says)), *quoted(named, 2)]
+    none = f"{BY_NOBODY}: none of {searched(subject)} names another job that took its place."
+    return [cited(none), *_orders(subject)]
 
 
 def _by_signal(subject: Subject) -> Lines:
@@ -190,6 +197,10 @@ def _by_signal(subject: Subject) -> Lines:
     return [cited(f"{says}: {subject.sentence_of(lead)}", lead.id), *raw(lead.lines, 2)]
 
 
+# As Slurm ("preempted for job 7"), Volcano and Kueue ("reclaim resources for") tell for whom a job had to go
+_FOR_ANOTHER = re.compile(
+    rb"preempt(?:ed|or|ing)? (?:by|for) (?:job|pod)|\breclaim resources for\b|in favou?r of job", re.IGNORECASE
+)
 # "Sending process 7 closing signal SIGTERM" (torch elastic), "Killing subprocess 31882" (DeepSpeed)
 _BY_LAUNCHER = re.compile(rb"closing signal SIG(?:TERM|KILL)|\bkilling subprocess\b|will be terminated", re.IGNORECASE)
 # Python's own "KeyboardInterrupt", what pdsh and shells print of a Ctrl-C ("^C"), a shell of a lost terminal ("Hangup")
@@ -231,15 +242,7 @@ def said_in_evidence(subject: Subject, question: Question) -> list[Evidence]:
 def telling_words(question: Question) -> list[str]:
     """Stems of the words of a question that say what it is about, without function words and words of intents."""
     words = [word for word in re.findall(r"[^\W\d_][\w-]{2,60}", question.text.casefold()) if word not in stop_words()]
-    return list(dict.fromkeys(stem(word) for word in words))
-
-
-def stem(word: str) -> str:
-    """A word without its ending: beginnings are compared."""
-    for ending in ("ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            return word[: -len(ending)]
-    return word
+    return list(dict.fromkeys(stem_of(word) for word in words))
 
 
 def piece_lines(subject: Subject, evidence: Evidence) -> list[str]:
@@ -249,17 +252,16 @@ def piece_lines(subject: Subject, evidence: Evidence) -> list[str]:
 
 def behind(subject: Subject, event: EventEvidence) -> list[str]:
     """What failed, beside an event that only follows from it."""
-    lead = subject.leading
     if event.role not in (Role.PROPAGATED, Role.TEARDOWN):
         return []
-    return [cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))]
+    return [what_failed(subject)]
 
 
 def _piece(subject: Subject, name: str) -> list[str]:
     if event := subject.evidence.get(name):
         if not isinstance(event, EventEvidence):
             return piece_lines(subject, event)
-        says = _meaning(event)
+        says = meaning_of(event)
         sentences = [
             cited(f"{subject.sentence_of(event).rstrip('.')}.{says} {wording.role_of(event).capitalize()}.", event.id)
         ]
@@ -279,33 +281,10 @@ def _fault(fault: KnownFault) -> str:
     return f"{fault.title} ({wording.likeness(fault)}, {wording.vouched(fault)}). Cause: {fault.cause}"
 
 
-def _meaning(event: EventEvidence) -> str:
+def meaning_of(event: EventEvidence) -> str:
     """What an event means, where its own sentence does not say it."""
     return f" It means: {event.says}." if event.says and event.says.casefold() not in event.because.casefold() else ""
 
 
 def _text(evidence: Evidence) -> str:
     return " ".join(line.text for line in evidence.lines)
-
-
-@cache
-def _said() -> Mapping[str, Mapping[str, str]]:
-    words: Mapping[str, Mapping[str, str]] = tomllib.loads(
-        package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8")
-    )
-    return words
-
-
-def _terms() -> Mapping[str, str]:
-    return _said()["terms"]
-
-
-@cache
-def stop_words() -> frozenset[str]:
-    """Words that are not worth a search."""
-    return frozenset(search_words()["stop"].split())
-
-
-def search_words() -> Mapping[str, str]:
-    """Lists of words that matter to a search."""
-    return _said()["search"]

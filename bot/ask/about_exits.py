@@ -96,7 +96,7 @@ def reported_codes(subject: Subject) -> dict[str, int]:
         match = _REPORTED.search(text.encode())
         if match is None:
             continue
-        node = table.origins[table.voice[row]].node or ""
+        node = subject.origin(row).node or ""
         torchrun, pid, host, tasks, code, returned = (group.decode() if group else "" for group in match.groups())
         if torchrun:  # its report has the rank of each failure in a line of its own; the process number leads there
             rank = rank_of_process(subject, pid)

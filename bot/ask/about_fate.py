@@ -39,8 +39,8 @@ def fate(subject: Subject, question: Question) -> Lines:
     first = units[0]
     node = _node_of(subject, first)
     ended = cited(ending(subject, first), *_ids(subject, node))
-    whole = [cited(says)] if (says := machine(subject, node)) and _asks_machine(question) else []
-    found = _last_of(subject, first)
+    whole = [cited(says)] if (says := machine(subject, node)) and _ALIVE.search(question.plain) else []
+    found = job_lookup.last_words(subject.parsed, subject.parsed.table.rows_of_voices(_voices(subject, first)), first)
     sentences = [*whole, ended, _place(subject, first, node)]
     if len(units) > 1:
         sentences.append(cited(ending(subject, units[1])))
@@ -104,15 +104,11 @@ def _called_down(subject: Subject, node: str) -> int:
     parsed = subject.parsed
     named = re.compile(rb"(?<![\w.-])" + re.escape(node.encode()) + rb"(?![\w-])")
     rows, _ = matching(parsed, [named, _DOWN])
-    times = [int(parsed.table.time[row]) for row in rows if parsed.table.origins[parsed.table.voice[row]].node != node]
+    times = [int(parsed.table.time[row]) for row in rows if subject.origin(row).node != node]
     return min((time for time in times if time != NO_TIME), default=NO_TIME)
 
 
 _DOWN = re.compile(rb"\bdown\b|not respond|no heartbeat|unreachable|NotReady|\blost\b", re.IGNORECASE)
-
-
-def _asks_machine(question: Question) -> bool:
-    return _ALIVE.search(question.plain) is not None
 
 
 def _killed(subject: Subject, unit: str, node: str) -> str:
@@ -172,8 +168,3 @@ def _reached(subject: Subject, unit: str) -> int | None:
     of_rank = subject.parsed.iterations.of_rank
     ranks = [int(unit[5:])] if unit.startswith("rank ") else subject.ranks_on(unit)
     return max((of_rank[rank] for rank in ranks if rank in of_rank), default=None)
-
-
-def _last_of(subject: Subject, unit: str) -> job_lookup.LookResult:
-    rows = subject.parsed.table.rows_of_voices(_voices(subject, unit))
-    return job_lookup.last_words(subject.parsed, rows, unit)

@@ -218,7 +218,8 @@ def _differences(before_: Manifest, after: Manifest) -> list[str]:
     sentences += argument_changes(before_.extra, after.extra)
     left_out = (*_OWN, *(_COMMANDS if commands_of(before_.extra) and commands_of(after.extra) else ()))
     one, other = (
-        _flat({name: value for name, value in job.extra.items() if name not in left_out}) for job in (before_, after)
+        flat_fields({name: value for name, value in job.extra.items() if name not in left_out})
+        for job in (before_, after)
     )
     sentences += [
         f"{name} {shown_value(name, one.get(name, '(none)'))} to {shown_value(name, other.get(name, '(none)'))}"
@@ -240,17 +241,14 @@ def _attempt(manifest: Manifest) -> Attempt:
     return Attempt(manifest.job_id, 0, 0, code=manifest.code, arguments=manifest.arguments)
 
 
-def _flat(fields: Mapping[str, Any], head: str = "") -> dict[str, str]:
+def flat_fields(fields: Mapping[str, Any], head: str = "") -> dict[str, str]:
     """The fields of a job.json by dotted names."""
     found: dict[str, str] = {}
     for name, value in fields.items():
         if isinstance(value, Mapping):
-            found |= _flat(value, f"{head}{name}.")
+            found |= flat_fields(value, f"{head}{name}.")
         else:
             found[f"{head}{name}"] = (
                 value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
             )
     return found
-
-
-flat_fields = _flat

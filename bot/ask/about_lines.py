@@ -7,15 +7,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.ask.about_code import told_places
 from bot.ask.about_nodes import named_units, no_such
-from bot.ask.fact import Fact
-from bot.ask.facts_errors import STACK, facts_of_places
 from bot.ask.level_change import first_change
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, any_of, cited, quoted, raw
 from bot.ask.standstill import told_missing, told_silence
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import searched, told_claims
 from bot.ask.wanted_value import asks
 from bot.text import wording
 from core.answer import job_lookup
@@ -44,7 +44,7 @@ def last(subject: Subject, question: Question) -> Lines | None:
     parsed, sentences = subject.parsed, list[str]()
     if question.unknown and not question.ranks:
         return no_such(subject, question.unknown[0])
-    if of_program := _of_program(subject, question) or _of_file(subject, question):
+    if of_program := _of_program(subject, question):
         return of_program
     for rank in question.ranks[:2]:
         home = subject.home.get(rank)
@@ -109,18 +109,6 @@ def _of_program(subject: Subject, question: Question) -> Lines:
     return [cited(f"The last {wording.counted(min(4, len(shown.lines)), 'line')} of the {name}{of}:"), *quoted(shown)]
 
 
-def _of_file(subject: Subject, question: Question) -> Lines:
-    """The last words of the one file that the question calls by its name: "the coordinator" of coordinator.log."""
-    table, typed = subject.parsed.table, set(re.findall(r"[\w-]{4,60}", question.text.casefold()))
-    mine = [at for at, name in enumerate(table.files) if name.rpartition("/")[2].partition(".")[0].casefold() in typed]
-    if len(mine) != 1 or question.nodes or question.ranks:
-        return []
-    rows = _of_each_kind(table, np.flatnonzero(table.file[:] == mine[0]))
-    shown = job_lookup.last_words(subject.parsed, rows, table.files[mine[0]])
-    says = f"The last {wording.counted(min(4, len(shown.lines)), 'kind')} of lines of {table.files[mine[0]]}:"
-    return [cited(says), *quoted(shown)] if shown.lines else []
-
-
 def _of_each_kind(table: EventTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """The last row of each kind of message: what a program did, not one thing that it did again and again."""
     last_ = {int(table.event[row]): row for row in by_time(table, rows).tolist()}
@@ -131,7 +119,7 @@ def _about(subject: Subject, rows: NDArray[np.intp], named: list[str]) -> NDArra
     """Those of a program's rows that stand in a named node's own log or name it."""
     table = subject.parsed.table
     texts = read_rows(subject.parsed.files, table, rows[-MAX_ROWS:]) if named else {}
-    own = {row for row in rows.tolist() if table.origins[table.voice[row]].node in named}
+    own = {row for row in rows.tolist() if subject.origin(row).node in named}
     return np.array(sorted(own | {row for row, text in texts.items() if any(name in text for name in named)}), np.intp)
 
 
@@ -143,8 +131,6 @@ def around(subject: Subject, question: Question) -> Lines | None:
         return changed
     if evidence is None or not evidence.lines:
         return None
-    if question.says("traceback", "stack") and (block := _traceback(subject, evidence)):
-        return block
     if question.says("traceback", "full", "stack", "actual", "exact", "error", "raw") and not question.says("around"):
         return [
             cited(f"The lines of {evidence.id}: {subject.sentence_of(evidence)}", evidence.id),
@@ -158,33 +144,9 @@ def around(subject: Subject, question: Question) -> Lines | None:
     lines = list(excerpt.lines)
     if question.says("before", "after"):
         lines = [line for line in lines if (line.line < first.line) == question.says("before")][-4:]
-    shown = LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines))
     if not question.says("before", "after"):  # four fit: the line itself is one of them
         lines = [line for line in lines if first.line - 2 <= line.line <= first.line + 1]
-        shown = LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines))
-    return [cited(f"{evidence.id} is line {first.line:,} of {first.file}; around it:", evidence.id), *quoted(shown, 4)]
-
-
-def _traceback(subject: Subject, evidence: Evidence) -> list[str]:
-    """The traceback that a piece of evidence ends: what stands before it, its first line, last frame and error."""
-    own = evidence.lines
-    size = next(
-        (at for at in range(1, len(own)) if (own[at].file, own[at].line) != (own[0].file, own[0].line + at)), len(own)
-    )
-    last_ = own[size - 1]  # of several speakers the first one
-    every = lines_around(subject.parsed.job, [(last_.file, last_.line)], STACK)[last_.file, last_.line].lines
-    starts = [line for line in every if line.line <= last_.line and "Traceback (most recent call last" in line.text]
-    if not starts:
-        return []
-    begin = starts[-1]
-    frames = [line for line in every if begin.line < line.line < last_.line and 'File "' in line.text]
-    chosen = [*(line for line in every if line.line == begin.line - 1), begin, *frames[-1:], last_]
-    where = f"lines {begin.line:,} to {last_.line:,} of {last_.file}"
-    shown = LookResult("", tuple(chosen), ("",) * len(chosen), ("",) * len(chosen))
-    return [
-        cited(f"{evidence.id} ends the traceback in {where}; of it and the line before:", evidence.id),
-        *quoted(shown, 4),
-    ]
+    return [cited(f"{evidence.id} is line {first.line:,} of {first.file}; around it:", evidence.id), *raw(lines)]
 
 
 # As the judge of collectives says who was where at the end
@@ -240,7 +202,7 @@ def _stacks(subject: Subject, question: Question) -> Lines:
         more = f"; and {len(mine) - MAX_PLACES} more places" if len(mine) > MAX_PLACES else ""
         who = wording.ranks(ranks).capitalize() if ranks else "The dumped processes"
         sentences = [cited(f"{who} stood in {'; '.join(mine[:MAX_PLACES])}{more}.")]
-        return sentences + [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id == "N1.why"]
+        return sentences + told_claims(subject, "N1.why")
     if ends:
         return [cited(f"The dumps name no stack of {wording.ranks(ranks)}; they hold: {'; '.join(ends[:MAX_PLACES])}.")]
     found = seek(subject.parsed, [_STACK], "a stack")
@@ -256,9 +218,8 @@ def _stacks(subject: Subject, question: Question) -> Lines:
     if found.lines:
         own = _of_ranks(found, ranks) if ranks else found
         whose = "Python tracebacks" if own else f"No line holds one of {wording.ranks(ranks)}; tracebacks of others"
-        places = [line for fact in facts_of_places(subject) if _is_about(fact, ranks) for line in fact.as_lines]
-        if places:
-            return [*places[:MAX_PLACES], cited(f"{none}; this is by tracebacks of the logs.")]
+        if places := told_places(subject, question):
+            return [*places[:2], cited(f"{none}; this is by tracebacks of the logs.")]
         return [cited(f"{none}. {whose} are in the logs:"), *quoted(own or found, 3)]
     return [cited(f"{none}, and no line holds one. py-spy dump on a hanging process would make one.")]
 
@@ -288,12 +249,7 @@ def pair(subject: Subject, question: Question) -> Lines | None:
         return told
     found_pair = job_lookup.compare(parsed, one, other)
     sentences = [cited(found_pair.says), *quoted(found_pair, 3)]
-    return (
-        sentences
-        + [cited(line.says, *line.cites) for line in subject.claims.every if line.id == "N1.why" and one in suspects][
-            :1
-        ]
-    )
+    return [*sentences, *(told_claims(subject, "N1.why") if one in suspects else ())]
 
 
 def _told_by_others(subject: Subject, nodes: Sequence[str]) -> Lines:
@@ -333,9 +289,7 @@ def _tail(subject: Subject, found: LookResult, rows: NDArray[np.intp], name: str
 
 
 def _not_found(subject: Subject, found: LookResult) -> str:
-    coverage = subject.diagnosis.coverage
-    read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
-    return f"{found.says.rstrip('.')} ({read} were searched)."
+    return f"{found.says.rstrip('.')} ({searched(subject)} were searched)."
 
 
 def _stands(end: str, rank: int) -> bool:
@@ -354,12 +308,7 @@ def _of_ranks(found: LookResult, ranks: list[int]) -> LookResult | None:
     return LookResult("", lines, tuple(found.who[at] for at in kept), clock) if kept else None
 
 
-def _is_about(fact: Fact, ranks: list[int]) -> bool:
-    """Whether a fact is about one of some ranks, or all are asked for."""
-    return not ranks or bool(set(fact.ranks) & set(ranks))
-
-
 def _tellingly(evidence: Evidence) -> list[str]:
     """The first line and the last ones of a block: where it came from and what it says in the end."""
     lines = evidence.lines if len(evidence.lines) <= 4 else (*evidence.lines[:1], *evidence.lines[-3:])
-    return quoted(LookResult("", tuple(lines), ("",) * len(lines), ("",) * len(lines)), 4)
+    return raw(lines)

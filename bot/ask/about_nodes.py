@@ -9,6 +9,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.standstill import told_missing
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import told_claims
 from bot.ask.wanted_value import asks, yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -46,16 +47,12 @@ def suspect(subject: Subject, question: Question) -> Lines:
         first = _of_one(subject, diagnosis.nodes[0].node, question)[:1] if diagnosis.nodes else ()
         return [*lacks[:1], *first, *lacks[1:]]
     if not diagnosis.nodes:
-        lead = subject.leading
         why = joined(*map(wording.sentence, diagnosis.why[:2]))
-        sentences = [cited(f"{_NOT_ONE.get(diagnosis.scope, _NOT_ONE[Scope.UNKNOWN])}.", *([lead.id] if lead else []))]
+        sentences = [cited(f"{_NOT_ONE.get(diagnosis.scope, _NOT_ONE[Scope.UNKNOWN])}.", *subject.lead_ids)]
         changed = argument_line(subject) if diagnosis.scope is Scope.JOB else ""
         return [*sentences, *([changed] if changed else []), *([cited(why)] if why else [])]
     sentences = _of_one(subject, diagnosis.nodes[0].node, question)
-    sentences += [
-        cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in ("N2.other", "N.peers")
-    ]
-    return sentences
+    return [*sentences, *told_claims(subject, "N2.other", "N.peers")]
 
 
 def others(subject: Subject, question: Question) -> Lines:
@@ -94,12 +91,11 @@ def _all_alike(subject: Subject) -> Lines:
     """That nothing tells one from the others, where no evidence names anybody."""
     nodes, ranks = subject.parsed.nodes, subject.parsed.table.ranks
     who = wording.counted(len(nodes), "node") if nodes else wording.counted(len(ranks), "rank")
-    lead = subject.leading
     says = "Nobody stands out: no evidence tells one from the others"
     of = f" (the lines are of {who})" if nodes or ranks else ""
     return [
-        cited(f"{says}{of}.", *([lead.id] if lead else [])),
-        cited(wording.sentence(subject.diagnosis.headline), *([lead.id] if lead else [])),
+        cited(f"{says}{of}.", *subject.lead_ids),
+        cited(wording.sentence(subject.diagnosis.headline), *subject.lead_ids),
     ]
 
 
@@ -164,10 +160,10 @@ def no_such(subject: Subject, name: str) -> list[str]:
 
 def _neither(subject: Subject, named: Sequence[str]) -> str:
     """That none of those who are named is at fault; empty where one is suspected."""
-    diagnosis, lead = subject.diagnosis, subject.leading
+    diagnosis = subject.diagnosis
     if any(node.node in named for node in diagnosis.nodes):
         return ""
-    return cited(f"Neither, as far as the logs tell: {lower(diagnosis.headline)}.", *([lead.id] if lead else []))
+    return cited(f"Neither, as far as the logs tell: {lower(diagnosis.headline)}.", *subject.lead_ids)
 
 
 def _of_one(subject: Subject, unit: str, question: Question) -> list[str]:
@@ -229,9 +225,7 @@ def _suspected(subject: Subject, node: NodeEvidence, question: Question, *, firs
         sentences.insert(0, cited(f"{says}, of the same node.", node.id))
     if asks(question, "machines"):
         sentences += device_of(subject, node)
-    names = (f"{node.id}.ended", f"{node.id}.behind", f"{node.id}.local")
-    sentences += [cited(claim.says, *claim.cites) for claim in subject.claims.every if claim.id in names][:2]
-    return sentences
+    return [*sentences, *told_claims(subject, *(f"{node.id}.{what}" for what in ("ended", "behind", "local")))[:2]]
 
 
 def _by_its_node(subject: Subject, node: NodeEvidence, question: Question) -> bool:

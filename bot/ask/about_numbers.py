@@ -1,20 +1,16 @@
 """Answers about numbers that the job has series of: loss, gradient norm, pace; other values are told by their names."""
 
 import re
-from collections.abc import Sequence
-from math import isfinite
 
 from bot.ask.about_memory import oom_report
 from bot.ask.about_pace import asks_pace, pace, told_series
 from bot.ask.about_topics import presence
 from bot.ask.about_values import told_values
-from bot.ask.fact_picker import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks
-from core.answer.search import search
-from core.model import Series, Stage
+from bot.ask.word_weights import WordWeights
 
 _PACE = ("took", "take", "slow", "fast", "speed", "pace", "straggl", "throughput", "long", "time", "quick")
 # A value that was one: "before it went nan", "last loss that was not nan"
@@ -37,11 +33,11 @@ def numbers(subject: Subject, question: Question) -> Lines | None:
         return None
     found = [series for series in subject.parsed.iterations.series if wanted in series.name.casefold()]
     if question.says("nan", "inf"):
-        return _nan(subject, question, found) if found else presence(subject, question)
+        return presence(subject, question)
     nan = [event for event in subject.diagnosis.events if "nan" in f"{event.says} {event.template}".casefold()]
     bad = [cited(subject.sentence_of(event), event.id) for event in nan[:1]]
     if not found:
-        return [*_none(subject, wanted), *bad] or None
+        return bad or None
     signs = [iteration for iteration in subject.diagnosis.iterations if wanted in iteration.because.casefold()]
     sentences = [told_series(series, question) for series in found[:2]]
     return [*sentences, *(cited(subject.sentence_of(sign), sign.id) for sign in signs[:2]), *bad]
@@ -51,46 +47,13 @@ def _of_memory(subject: Subject, question: Question) -> Lines:
     """What the kernel reports of memory, or that no line tells it over time; empty where neither is asked."""
     if question.says(*_LIMITS) and (report := oom_report(subject)):
         return report
-    if not (asks(question, "rises") or asks(question, "moves")) or told_values(Picker(subject, question), ()):
+    if not (asks(question, "rises") or asks(question, "moves")) or told_values(WordWeights(subject, question), ()):
         return []
     first = presence(subject, question) or []
     says = "No value of memory that lines tell again and again, so the logs do not tell since when or how it grew"
     return [cited(f"{says}{'; the first trace of it:' if first else '.'}"), *first]
 
 
-def _none(subject: Subject, word: str) -> Lines:
-    """That no line holds such a number; empty where any line holds its word."""
-    if subject.parsed.iterations.last is not None or search(subject.parsed, (word,)).lines:
-        return []
-    stage = subject.diagnosis.stage
-    where = "" if stage is Stage.UNKNOWN else f"; it ended in the stage {stage}"
-    return [cited(f"There is none: no line counts a complete iteration, and none holds “{word}”{where}.")]
-
-
 def _asks_finite(question: Question) -> bool:
     """Whether it is asked for values beside those that are none."""
     return _FINITE.search(f"{question.text.casefold()}\n{question.plain}") is not None
-
-
-def _nan(subject: Subject, question: Question, found: Sequence[Series]) -> Lines:
-    """Whether a number became NaN or infinite: by the evidence, else by its values."""
-    bad = [
-        (series.name, at)
-        for series in found
-        for at, value in zip(series.iterations, series.values, strict=True)
-        if not isfinite(value)
-    ]
-    if bad:
-        return [
-            cited(f"Yes: the {bad[0][0]} is no number from iteration {bad[0][1]:,} on."),
-            *(told_series(series, question) for series in found[:1]),
-        ]
-    lines = presence(subject, question) or []
-    if lines and lines[0].startswith("Yes"):
-        return lines
-    values = sum(len(series.values) for series in found)
-    return [
-        cited(f"None of the {values:,} values that the logs hold is NaN or infinite."),
-        told_series(found[0], question),
-        *lines[:2],
-    ]

@@ -4,23 +4,19 @@ import re
 
 import numpy as np
 
-from bot.ask.level_change import first_change
+from bot.ask.level_change import first_change, split
 from bot.ask.named_values import values_in
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
-from bot.ask.trends import trend_of
 from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer.job_lookup import LookResult, found_rows
-from core.answer.search import matching, seek
+from core.answer.job_lookup import found_rows
 from core.events.row_text import read_rows
 from core.live.findings import duration
 from core.model import Scope, Series
 
-SLOWER = 1.3  # times the usual that is slow, as an eye sees it in a curve
-MOSTLY = 0.75  # share of slow ones from an onset on, by the same eye
 FEW = 5  # values whose mean stands for the end of a series
 _A_STEP = re.compile(  # the unit of a pace asks for it
     r"\b(?:s|ms|secs?|seconds|time|sekunden|it|steps|iters)\s?(?:/|per|pro|each)\s?"
@@ -65,18 +61,19 @@ def pace(subject: Subject, question: Question) -> Lines | None:
         if "slow" in text.casefold()
     ]
     sentences = [cited(f"{wording.sentence(sign)}") for sign in signs[:2]]
-    since_iteration, trend = onset(subject), _trend(subject, question)
+    since_iteration = onset(subject)
     since_when = asks(question, "slow_since")
     since = diagnosis.headline if since_when and _SINCE.search(diagnosis.headline) else ""
-    lead = [cited(wording.sentence(since), *([subject.leading.id] if subject.leading else []))] if since else []
+    lead = [cited(wording.sentence(since), *subject.lead_ids)] if since else []
     of_change = since_when or asks(question, "how_slow") or asks(question, "both_sides")
-    changed = first_change(subject, question) if of_change and not (lead or since_iteration or signs) else []
+    sides = asks(question, "both_sides")
+    told = lead or since_iteration or signs
+    changed = first_change(subject, question, lengths=True) if sides or (of_change and not told) else []
     sentences = [
         *_at_step(subject, question),
         *lead,
-        *changed,
-        *trend,
         *(since_iteration if of_change else []),
+        *changed,
         *sentences,
     ]
     sentences += [told_series(series, question) for series in iterations.series if "time" in series.name][:1]
@@ -96,42 +93,10 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     named = question.nodes if asks(question, "how_slow") else ()
     mine = [suspect for suspect in diagnosis.nodes if suspect.node in named]
     sentences[:0] = [cited(wording.sentence(reason), suspect.id) for suspect in mine for reason in suspect.reasons[:2]]
-    if not sentences or asks(question, "both_sides"):
-        sentences = [*_by_unit(subject), *sentences]
-    found = LookResult("") if sentences else seek(subject.parsed, [_BY_UNIT], "a pace", latest=True)
-    if found.lines:
-        return [
-            cited("No clock tells it, but lines tell a pace by its unit; the last ones:"),
-            *quoted(found, 2, _BY_UNIT),
-        ]
     return sentences or None  # who asks which one is slow may be told by something else than the clocks of iterations
 
 
 _SINCE = re.compile(r"\bfrom iteration ([0-9][0-9,]{0,12})")  # in the headline of a job that is judged slow
-_BY_UNIT = re.compile(
-    rb"([0-9]{1,6}(?:\.[0-9]{1,6})?) ?(m?s ?/ ?(?:it|iter|step|batch|update|schritt)"
-    rb"|(?:it|iters?|steps?|batch(?:es)?) ?/ ?s)\b",
-    re.IGNORECASE,
-)
-
-
-def _by_unit(subject: Subject) -> list[str]:
-    """The pace that lines tell by its unit, until the job was slow and since; nothing without both."""
-    match = _SINCE.search(subject.diagnosis.headline)
-    rows = np.array(matching(subject.parsed, [_BY_UNIT])[0], np.intp) if match else np.zeros(0, np.intp)
-    sides: dict[tuple[str, bool], list[float]] = {}
-    reached = subject.parsed.iterations.of_row
-    for row, text in read_rows(subject.parsed.files, subject.parsed.table, rows).items():
-        if (told := _BY_UNIT.search(text.encode())) and match:
-            since = int(reached[np.array([row])][0]) >= int(match[1].replace(",", ""))
-            sides.setdefault((told[2].decode(), since), []).append(float(told[1]))
-    for unit in dict.fromkeys(unit for unit, _ in sides):
-        before, after = sides.get((unit, False), []), sides.get((unit, True), [])
-        if match and before and after:
-            until, then = float(np.median(before)), float(np.median(after))
-            says = f"{until:.4g} {unit} before iteration {match[1]}, {then:.4g} since"
-            return [cited(f"{says} (medians of {len(before):,} and {len(after):,} lines).")]
-    return []
 
 
 # How trainers call a pace: fairseq "ups" and "wps", torchtitan "tps", tqdm "it/s" and "s/it", others "... per second"
@@ -184,34 +149,15 @@ def _paces(subject: Subject) -> tuple[str, list[int], list[float]]:
     return "seconds by the clock", course.numbers[1:][kept].tolist(), seconds.tolist()
 
 
-def _trend(subject: Subject, question: Question) -> list[str]:
-    """Whether the pace jumped, drifted or stayed, where that is asked."""
-    if not (asks(question, "moves") or asks(question, "rises")):
-        return []
-    name, numbers, paces = _paces(subject)
-    trend = trend_of(paces)
-    return (
-        [cited(f"{wording.sentence(name).rstrip('.')}: {trend.says(f'iteration {numbers[trend.at]:,}')}")]
-        if trend
-        else []
-    )
-
-
 def onset(subject: Subject) -> list[str]:
     """From which iteration on iterations took longer, when that was, and how much; nothing where none tells."""
     name, numbers, paces = _paces(subject)
     if len(paces) < 2 * FEW:
         return []
-    values = np.array(paces)
-    usual = float(np.median(values[1 : max(FEW, len(values) // 3)]))
-    slow = values > SLOWER * usual
-    share = slow[::-1].cumsum()[::-1] / np.arange(len(slow), 0, -1)
-    ahead = np.array([slow[at : at + FEW].mean() for at in range(len(slow))])  # one long pause begins nothing
-    begins = np.flatnonzero(slow & (share >= MOSTLY) & (ahead >= MOSTLY))
-    if not len(begins) or len(values) - begins[0] < FEW:
+    parts = split(paces)
+    if parts is None or parts.since < parts.before:
         return []
-    at = int(begins[0])
-    since = float(np.median(values[at:]))
+    at, usual, since = parts.at, parts.before, parts.since
     course = subject.parsed.iterations.course
     times = dict(zip(course.numbers.tolist(), course.times.tolist(), strict=True))
     when = f" ({clock(int(times[numbers[at]]))})" if numbers[at] in times else ""

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, lower, quoted
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import what_failed
 from bot.ask.wanted_value import yes_or_no
 from bot.text.harmless import shorten
 from core.answer.job_lookup import found_rows
-from core.answer.search import matching, seek
+from core.answer.search import matching
 from core.events.row_text import read_rows
 from core.parsed import Parsed
 
@@ -28,18 +29,10 @@ _EVENT = re.compile(
 )
 _LINE = re.compile(rb"\b(?:Normal|Warning)\s{1,20}[A-Z]\w{2,60}\s{1,60}[a-z]{2,40}/[\w.-]")
 _ASSIGNED = re.compile(r"Successfully assigned \S{1,160} to ([\w.-]{1,120})")
-_IMAGE = re.compile(
-    rb"(?<![\w./-])(?:[\w-]{1,60}(?:\.[\w-]{1,60}){1,6}(?::[0-9]{2,5})?|localhost(?::[0-9]{2,5})?)(?:/[\w.-]{1,80}){1,6}:[\w][\w.-]{0,80}"
-)
-_ASKS_IMAGE = re.compile(
-    r"\b(?:which|what|welche\w?) (?:\w{1,12} )?(?:images?|containers?)\b(?! pull)"
-    r"|\b(?:image|container) (?:tag|name|version|image)\b"
-)
 _ASKS_MACHINE = re.compile(
     r"\b(?:which|what|welche\w{0,2}) (?:\w{1,12} )?(?:machine|node|host|server|vm|instance|maschine|knoten)\b"
     r".{0,40}\b(?:on|run\w{0,4}|placed|assigned|auf|lief|is|ist|was)\b"
 )
-_OF_IMAGE = re.compile(rb"\bimag(?:e|ing)|\bpull", re.IGNORECASE)
 # What a question is about, and the reasons and messages that tell of it; what comes after it when it went well
 _ABOUT = (
     (re.compile(r"\bimages?\b|\bpull"), re.compile(r"pull|image", re.IGNORECASE), ("Pulled", "Started")),
@@ -72,8 +65,6 @@ class PlatformEvent:
 
 def platform(subject: Subject, question: Question) -> Lines | None:
     """What the events of an object say; None where there are none, or none of what is asked for."""
-    if _image_asked(question):
-        return _images(subject)
     if _ASKS_MACHINE.search(question.text.casefold()):
         known = {node: machine for node in question.nodes if (machine := machine_of(subject, node))}
         return (
@@ -106,14 +97,12 @@ def platform(subject: Subject, question: Question) -> Lines | None:
     others = [event for event in warnings if event.reason != first.reason]
     also = dict.fromkeys(f"{event.reason}, {shorten(event.message, 120)}" for event in others[-2:])
     more = f"Also of it: {'; '.join(also)}."
-    lead = subject.leading
-    failed = cited(f"What failed: {lower(subject.diagnosis.headline)}.", *([lead.id] if lead else []))
     return [
         cited(f"{says}."),
         *([went] if went else []),
         *([cited(more)] if others else []),
         *_shown(subject, first),
-        failed,
+        what_failed(subject),
     ]
 
 
@@ -156,19 +145,6 @@ def _is_meant(event: PlatformEvent, question: Question) -> bool:
     parts = event.name.casefold().split("-")
     ends = ["-".join(parts[at:]) for at in range(len(parts)) if any(part.isalpha() for part in parts[at:])]
     return event.name in question.nodes or not set(ends).isdisjoint(re.findall(r"[a-z0-9-]{1,120}", text))
-
-
-def _image_asked(question: Question) -> bool:
-    return _ASKS_IMAGE.search(question.text.casefold()) is not None
-
-
-def _images(subject: Subject) -> Lines | None:
-    """The container images that lines name."""
-    found = seek(subject.parsed, [_OF_IMAGE, _IMAGE], "a container image")
-    names = [match[0].decode() for line in found.lines if (match := _IMAGE.search(line.text.encode()))]
-    if not names:
-        return None
-    return [cited(f"Image: {', '.join(dict.fromkeys(names))}."), *quoted(found, 1, _IMAGE)]
 
 
 def _message(event: PlatformEvent) -> str:

@@ -5,12 +5,13 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.about_events import said_in_evidence
+from bot.ask.about_events import meaning_of, said_in_evidence
 from bot.ask.about_topics import topic_of, topics
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import what_failed
 from bot.ask.wanted_value import asks, asks_if_cause, way_of, yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -22,10 +23,8 @@ from core.events.template import Template
 from core.facts import fact_of
 from core.job import Status
 from core.live.findings import duration
-from core.logs.context import lines_around
 from core.logs.lines import NO_TIME
-from core.model import EventEvidence, Line, Role, Scope
-from core.naming import natural
+from core.model import EventEvidence, Role, Scope
 
 HEALTHY = 5  # iterations after a line that show that training went on: one or two were under way already
 _IGNORED = {
@@ -120,81 +119,17 @@ def _of_event(subject: Subject, question: Question, event: EventEvidence) -> lis
     first = (_SHOWS if event.ordinary else says[event.role]).format(id=event.id)
     if says is _CAUSE and event.is_trace and lead is not None and lead is not event:
         first = f"{event.id} belongs to the fault, which {lead.id} tells first: {lower(subject.sentence_of(lead))}."
-    against = _grounds_of_event(subject, event) if event is not lead and event.is_trace else []
-    if against:  # what only looks like a direct trace: elsewhere, later, or got over
-        first = f"No, as far as the logs tell: {'; '.join(against)}."
-        failed = cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))
-        return [cited(first, event.id), failed, cited(subject.sentence_of(event), event.id), *raw(event.lines, 1)]
-    sentences = [cited(joined(first, _meaning(event)), event.id)]
+    sentences = [cited(joined(first, meaning_of(event).strip()), event.id)]
     if not event.is_trace:
-        ids = [lead.id] if lead and lead is not event else []
-        sentences.append(cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *ids))
+        sentences.append(what_failed(subject))
     return [*sentences, cited(subject.sentence_of(event), event.id), *raw(event.lines, 1)]
 
 
-def _grounds_of_event(subject: Subject, event: EventEvidence) -> list[str]:
-    """Why a piece of evidence is not what failed, a clause each: the job ended well, others, later, got over."""
-    diagnosis, lead = subject.diagnosis, subject.leading
-    if diagnosis.scope is Scope.NONE:
-        return [lower(diagnosis.headline)]
-    found = []
-    text = "\n".join(line.text for line in event.lines)
-    whose = set(event.nodes) or {node for node in subject.parsed.nodes if node in text}
-    blamed = {node.node for node in diagnosis.nodes[:1]} if diagnosis.scope is Scope.NODE else set()
-    if blamed and whose and not blamed & whose:
-        found.append(f"it is of {wording.names(sorted(whose, key=natural), 3, 80)}, and what failed is {min(blamed)}")
-    if event.lines and (after := recovered(subject, event.lines[-1])) is not None:
-        found.append(f"it was got over: “{wording.without_clock(after.text.strip())[:160]}”")
-    times = event.first_time, lead.first_time if lead else None
-    if found and times[0] is not None and times[1] is not None and times[0] > times[1] + SECOND:
-        found.append(
-            f"it came {duration((times[0] - times[1]) / SECOND)} after {lead.id if lead else 'the first sign'}"
-        )
-    return found
-
-
-def recovered(subject: Subject, line: Line) -> Line | None:
-    """A line soon after a complaint in its file that names the same thing and says that it went well; None without."""
-    names = {name for name in _THING.findall(line.text) if not _PLAIN_NUMBER.fullmatch(name)}
-    words = {word.casefold() for word in _WORD.findall(line.text)} - _LEVELS
-    excerpt = lines_around(subject.parsed.job, [(line.file, line.line)], AFTERWARDS)[line.file, line.line]
-    return next(
-        (
-            later
-            for later in excerpt.lines
-            if later.line > line.line
-            and _WENT_WELL.search(later.text)
-            and not _FAILED.search(later.text)
-            and (
-                names & set(_THING.findall(later.text))
-                or (
-                    later.line <= line.line + NEXT
-                    and len(words & {word.casefold() for word in _WORD.findall(later.text)}) >= ALIKE
-                )
-            )
-        ),
-        None,
-    )
-
-
-AFTERWARDS = 30  # lines after a complaint in which a program that tries again says that it went well
-_THING = re.compile(
-    r"(?<![\w./-])(?=[\w./:-]{0,80}[0-9])[A-Za-z][\w./:-]{3,80}\w"
-)  # a name with a digit: a shard, a host
-NEXT, ALIKE = 3, 2  # without such a name: lines after it, and words that both have
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{1,30}")
-_LEVELS = frozenset(["info", "warn", "warning", "error", "debug", "critical", "fatal"])
-_PLAIN_NUMBER = re.compile(r"[A-Za-z]?[0-9:.,]{1,30}")
 _ASKS_OF_FAILING = re.compile(
     r"\b(?:issues?|problem\w*|trouble|wrong|fail\w*|crash\w*|die[ds]?|broke\w*|kaputt|gescheitert)\b"
     r"|\u95ee\u9898|\u5f02\u5e38|\u5931\u8d25",
     re.IGNORECASE,
 )
-_WENT_WELL = re.compile(
-    r"\b(?:ok|okay|succe\w{2,8}|recovered|reconnected|restored|resumed|pulled|mounted|started|link (?:is )?up)\b",
-    re.IGNORECASE,
-)
-_FAILED = re.compile(r"\b(?:fail\w{0,4}|error|not|unable|giving up|timed out|refused)\b", re.IGNORECASE)
 
 
 def _of_lines(subject: Subject, question: Question, result: LookResult) -> list[str]:
@@ -209,27 +144,21 @@ def _of_lines(subject: Subject, question: Question, result: LookResult) -> list[
     if event is not None:
         return _of_event(subject, question, event)
     rows = table.rows_of([int(table.event[places[0]])]).get(int(table.event[places[0]]), np.array(places))
-    nodes = sorted({node for row in rows.tolist() if (node := table.origins[table.voice[row]].node)})
+    nodes = sorted({node for row in rows.tolist() if (node := subject.origin(row).node)})
     every = wording.counted(len(parsed.nodes), "node")
     who = f"by {len(nodes)} of {every}" if len(nodes) > 1 else f"by {nodes[0]}" if nodes else f"in {first.file}"
     stands = f"“{wording.without_clock(first.text.strip())[:90]}” was logged {who}, {wording.times(len(rows))}"
     against, near = _grounds(subject, template, rows)
-    after = recovered(subject, first)
-    if after is not None:
-        against.insert(0, f"it was got over, as line {after.line:,} of {after.file} says")
     if subject.diagnosis.scope is Scope.NONE:
         against.insert(0, lower(subject.diagnosis.headline))
-    lead = subject.leading
     none = "That is not among the evidence, though nothing rules out that it has to do with it"
     no = "No" if subject.diagnosis.scope is Scope.NONE else "No, by what the logs tell that is not what failed"
     says = no if against else none
     why = "; ".join((*against, *near))
-    failed = cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}", *([lead.id] if lead else []))
     return [
         cited(f"{says}: {why}." if why else f"{says}."),
         cited(f"{stands}, {job_lookup.span(table, rows)}."),
-        *([failed] if subject.diagnosis.scope is not Scope.NONE else []),
-        *(raw([after]) if after is not None else []),
+        *([what_failed(subject)] if subject.diagnosis.scope is not Scope.NONE else []),
         *quoted(result, 2),
     ]
 
@@ -277,9 +206,4 @@ def _of_all(subject: Subject) -> list[str]:
         sentences.append(f"{', '.join(follow)} only follow from the fault.")
     if lead and lead.is_trace:
         sentences.append(f"Do not ignore {lead.id}: {lower(lead.says or lead.because)}.")
-    return [cited(joined(*sentences)), cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}")]
-
-
-def _meaning(event: EventEvidence) -> str:
-    """What an event means, where its own sentence does not say it."""
-    return f"It means: {event.says}." if event.says and event.says.casefold() not in event.because.casefold() else ""
+    return [cited(joined(*sentences)), what_failed(subject)]

@@ -1,15 +1,12 @@
 """Answers about what the job was: nodes and ranks, model, versions, settings, who runs where."""
 
-import re
-
 from bot.ask.about_lines import find
 from bot.ask.about_nodes import no_such
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, quoted
+from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
 from bot.text import wording
-from core.answer.search import seek
 
 _OF_JOB = ("node", "rank", "gpu", "model", "framework", "setting", "machine", "world", "host", "setup")
 
@@ -24,29 +21,8 @@ def setup(subject: Subject, question: Question) -> Lines | None:
         shown = LineSearch(subject, question).shown(3, LIKELY)
         return [*shown[:1], *sentences, *shown[1:]]
     if question.says(*_OF_JOB) or sentences:
-        return [
-            *sentences,
-            *(_models(subject) if question.says("gpu", "card", "accelerator") else ()),
-            *_whole(subject),
-        ]
+        return [*sentences, *_whole(subject)]
     return find(subject, question)
-
-
-def _models(subject: Subject) -> Lines:
-    """The models of the accelerators that lines name; empty without any."""
-    found = seek(subject.parsed, [_MODEL], "a model of an accelerator")
-    names = dict.fromkeys(match[0].decode() for line in found.lines if (match := _MODEL.search(line.text.encode())))
-    return (
-        [cited(f"Accelerators, as the logs name them: {', '.join(names)}."), *quoted(found, 1, _MODEL)] if names else []
-    )
-
-
-# Names of products as nvidia-smi, rocm-smi and npu-smi print them
-_MODEL = re.compile(
-    rb"\b(?:NVIDIA |Tesla |AMD )?"
-    rb"(?:[ABHLV][1-9][0-9]{1,2}S?|GH?200|GB200|A10G|RTX A?[0-9]{4}|P100|(?:Instinct )?MI[0-9]{2,3}\w?"
-    rb"|Ascend ?910\w{0,2}|Gaudi[ -]?[23]|TPU v[2-9]\w?)(?:-[A-Z0-9]{2,6}){0,3}(?: [0-9]{2,3} ?GB)?\b"
-)
 
 
 def _whole(subject: Subject) -> list[str]:

@@ -1,12 +1,10 @@
 """Answers about what people ask for by name: an OOM, time-outs. A denial follows a search for all its names."""
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files as package_files
 
-from bot.ask.about_events import behind, piece_lines, said_in_evidence, stop_words
+from bot.ask.about_events import behind, piece_lines, said_in_evidence
 from bot.ask.about_exits import time_up
 from bot.ask.about_lines import find
 from bot.ask.english import NODE, NUMBER
@@ -14,11 +12,13 @@ from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import searched, what_failed
 from bot.ask.wanted_value import asks
+from bot.ask.word_lists import stop_words, word_lists
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer import job_lookup
-from core.answer.search import search, seek
+from core.answer.search import seek
 from core.history.job_attempts import attempts_of
 from core.model import EventEvidence, Role, Scope
 
@@ -43,14 +43,10 @@ def presence(subject: Subject, question: Question) -> Lines | None:
     if topic is None or topic is topics()["error"]:
         if topic and (question.nodes or question.ranks) and _names_nothing_else(question):
             return _errors(subject, question)  # "did node-04 log any error"
-        sentences = _words(subject, question) or (_errors(subject, question) if topic else None)
-        return sentences or _term_denied(subject, question)
+        return _words(subject, question) or (_errors(subject, question) if topic else None)
     if topic is topics()["interrupted"] and (up := time_up(subject)):
         found = _sought(subject, question, topic)
-        return [up, cited(f"What failed: {wording.sentence(subject.diagnosis.headline)}"), *quoted(found, 2)]
-    sentences = _together(subject, question)
-    if sentences:
-        return sentences
+        return [up, what_failed(subject), *quoted(found, 2)]
     return _in_evidence(subject, question, topic) or _in_lines(subject, question, topic)
 
 
@@ -88,24 +84,6 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
     return []
 
 
-def _together(subject: Subject, question: Question) -> Lines:
-    """Of a library and a trouble, as in "NCCL time-outs": lines that speak of both, else what speaks of each."""
-    other = next(
-        (topic for name, topic in topics().items() if name not in _LIBRARIES and topic.asked.search(question.plain)),
-        None,
-    )
-    library = next((topics()[name] for name in _LIBRARIES if topics()[name].asked.search(question.plain)), None)
-    if library is None or other is None:
-        return []
-    both = seek(subject.parsed, [library.pattern, other.pattern], f"{library.name} and {other.name}")
-    if both.lines:
-        return [cited(f"Yes: {both.says}"), *quoted(both, 3)]
-    if other is topics()["error"]:
-        other = library
-    alone = _in_evidence(subject, question, other) or _in_lines(subject, question, other)
-    return [cited(f"{both.says.rstrip('.')} together. Of {other.name} alone: {alone[0]}"), *alone[1:]]
-
-
 _NO_YES = re.compile(
     r"\b(?:or|who|which|where|what|how|why)\b|^(?:(?:and|so|since|until|from) )*(?:when|since)\b"
 )  # of these questions a yes answers none
@@ -115,7 +93,6 @@ _YES = {
     Role.TEARDOWN: "Yes, while the job was being ended",
     Role.BENIGN: "Yes, and it is harmless",
 }
-_LIBRARIES = ("nccl", "gloo", "cuda")
 
 
 def count(subject: Subject, question: Question) -> Lines | None:
@@ -138,9 +115,8 @@ def count(subject: Subject, question: Question) -> Lines | None:
     if topic is topics()["error"]:
         return _errors(subject, question)
     general = topic is not None and not (topic.special and _sought(subject, question, topic).lines)
-    told = _counted(subject, question) if general else _words(subject, question) if topic is None else []
-    if topic is None or told:  # "HB ... missing=3" are the missed heartbeats, which no line calls so
-        return told
+    if topic is None or general:  # "HB ... missing=3" are the missed heartbeats, which no line calls so
+        return _counted(subject, question) if general else _words(subject, question)
     found = _sought(subject, question, topic)
     sentences = [cited(text) for text in (found.says if found.lines else _denied(subject, question, topic),)]
     every = (event for event in subject.diagnosis.events if not event.ordinary)  # whose sentence tells no more
@@ -169,10 +145,29 @@ def topic_of(question: Question) -> Topic | None:
     return next(by_name, asked) if asked is None or not asked.special else asked
 
 
+def quantity(subject: Subject, question: Question) -> tuple[Lines, bool] | None:
+    """The lines that may tell a quantity which jobs seldom log, or its refusal; None where none of these is asked for.
+
+    With whether it is told.
+    """
+    text = f"{question.text.casefold()}\n{question.plain}"
+    asked = next((topic for topic in topics("quantities").values() if topic.asked.search(text)), None)
+    if asked is None:
+        return None
+    node = question.nodes[0] if question.nodes else None
+    found = seek(subject.parsed, [asked.pattern], asked.name, node=node, latest=asks(question, "final"))
+    if found.lines:
+        first = f"{wording.counted(found.total, 'line')} may tell of {asked.name}:"
+        return [cited(first), *quoted(found, 3, asked.pattern)], True
+    where = f" of {node}" if node else ""
+    says = f"I cannot tell: I looked for {asked.name} and found no line{where} about it"
+    return [cited(f"{says} ({searched(subject)} were searched).")], False
+
+
 @cache
-def topics() -> dict[str, Topic]:
-    """All topics by name, the special ones before the general ones."""
-    words = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["topics"]
+def topics(kind: str = "topics") -> dict[str, Topic]:
+    """All topics by name, the special ones before the general ones; of kind "quantities" what may be refused."""
+    words = word_lists("words")[kind]
     return {
         name: Topic(
             re.compile(entry["asked"]),
@@ -205,9 +200,8 @@ def _sought(subject: Subject, question: Question, topic: Topic) -> job_lookup.Lo
 def _denied(subject: Subject, question: Question, topic: Topic) -> str:
     coverage = subject.diagnosis.coverage
     where = f" of {question.nodes[0]}" if question.nodes else f" of rank {question.ranks[0]}" if question.ranks else ""
-    read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
     gaps = "; ".join(wording.missing(coverage))
-    says = f"I looked for {topic.name} in every line{where}, {read}, and found none."
+    says = f"I looked for {topic.name} in every line{where}, {searched(subject)}, and found none."
     return cited(says + (f" Missing: {gaps}." if gaps else ""))
 
 
@@ -215,20 +209,6 @@ def _words(subject: Subject, question: Question) -> Lines | None:
     """By the question's own telling words: evidence first, then lines."""
     found = said_in_evidence(subject, question)
     return piece_lines(subject, found[0]) if found else find(subject, question)
-
-
-def _term_denied(subject: Subject, question: Question) -> Lines | None:
-    """A denial of a name that lines would hold as it is: SIGBUS, ibv_poll_cq, RuntimeError."""
-    terms = [term for term in _TERM.findall(question.text) if term not in (*question.nodes, *question.ids)]
-    found = search(subject.parsed, terms[:1]) if terms else None
-    if found is None or found.lines:
-        return None
-    coverage = subject.diagnosis.coverage
-    read = f"{wording.counted(coverage.lines, 'line')} of {wording.counted(coverage.files, 'file')}"
-    return [cited(f"{found.says.rstrip('.')}; all {read} were searched.")]
-
-
-_TERM = re.compile(r"\b(?:[A-Z]{3,40}[A-Z0-9_]{0,40}|[a-z0-9]{1,40}_[a-z0-9_]{1,60}|[A-Z][a-z]{1,30}[A-Z]\w{1,60})\b")
 
 
 def _errors(subject: Subject, question: Question) -> Lines:

@@ -5,23 +5,19 @@ Of the job, of who is named, at an iteration or a clock, first, last, highest or
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
-from bot.ask.about_events import stop_words
-from bot.ask.about_jobs import good_job
-from bot.ask.fact_picker import Picker
 from bot.ask.find_values import COUNTED, COUNTER, SPOKEN_CLOCK, FoundValue, asked_words, compares, found_values
 from bot.ask.level_change import told_change
 from bot.ask.named_values import NamedValue
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
-from bot.ask.steps_asked import asks_course, at_steps, listed, steps_of
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
-from bot.ask.trends import trend_of
 from bot.ask.wanted_value import Wanted, asks, wanted
+from bot.ask.word_lists import stop_words
+from bot.ask.word_weights import WordWeights
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.job_lookup import found_rows
@@ -33,17 +29,15 @@ TELLS = 0.6  # share of the weight of a question's words that a name and its lin
 SURELY = 0.85  # the same where the question surely wants something else as well
 FEW = 4  # values that are listed one by one
 MAX_TOLD = 6  # speakers that are listed
-MAX_JOBS = 4  # other jobs that are read
 _ELSEWHERE = (
     "verdict", "sure", "suspect", "blame", "next", "restart", "drain", "others", "approved", "missing", "harmless",
-    "read", "clocks", "stacks", "around", "jobs", "changed", "compare", "before",
+    "read", "stacks", "around", "jobs", "changed", "compare", "before",
 )  # fmt: skip
-_UNIT = re.compile(r"(?<=[0-9]) ?[A-Za-z%][A-Za-z/%]{0,8}$")
 _DAY = 86_400_000_000  # microseconds
 
 
 def told_values(
-    picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True, enough: float = TELLS
+    weights: WordWeights, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True, enough: float = TELLS
 ) -> Lines:
     """The value that a question asks for by name, with its line; empty where none has such a name or none is wanted.
 
@@ -52,34 +46,30 @@ def told_values(
         first_sentence: the first sentence of that answer; what it tells is not told again.
         enough: share of the weight of the question's words that a name must hold.
     """
-    subject, question = picker.subject, picker.question
+    subject, question = weights.subject, weights.question
     if question.quoted or question.ids or "own_code" in intents or not _wants_value(question):
         return []
     wants_other = bool(intents) and (intents[0] in _ELSEWHERE or (intents[0] == "lost" and not _of_saving(question)))
     elsewhere = sure and wants_other
-    if elsewhere and len(asked_words(picker)) < _TELLING:
+    if elsewhere and len(asked_words(weights)) < _TELLING:
         return []
     enough = SURELY if elsewhere else enough
-    found, *alike = found_values(picker, enough) or [[]]
-    steps, counts = steps_of(question), list(intents[:1]) == ["count"]  # how often lines came, no number in them
+    found, *alike = found_values(weights, enough) or [[]]
+    counts = list(intents[:1]) == ["count"]  # how often lines came, no number in them
     if (
         not found
         or (counts and not _is_of_noun(question, found[-1].named))
-        or (not steps and _is_known(picker, found[-1].named, first_sentence))
+        or _is_known(weights, found[-1].named, first_sentence)
     ):
         return []
-    if asks(question, "both_sides") and (told := _both_sides(subject, question, found)):
+    if asks(question, "both_sides") and (told := told_change(subject, found)):
         return told
-    if steps or asks_course(question):
-        says, chosen = at_steps(subject, steps, found) if steps else listed(subject, question, found)
-        if says:
-            return [says, *_others(picker, found), *_line(subject, question, chosen)]
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
     if alike:
         parts = [_sentences(subject, question, _of_moment(subject, question, item))[0] for item in (found, *alike)]
         lines = [cited(joined(*parts))]
-    return [*lines, *_others(picker, found), *_line(subject, question, chosen)]
+    return [*lines, *_line(subject, question, chosen)]
 
 
 def _is_of_noun(question: Question, named: NamedValue) -> bool:
@@ -97,10 +87,10 @@ def _of_saving(question: Question) -> bool:
     return Wanted.HOW_LONG in wanted(question) or "where" in question.plain.split()
 
 
-def _is_known(picker: Picker, named: NamedValue, first_sentence: str) -> bool:
+def _is_known(weights: WordWeights, named: NamedValue, first_sentence: str) -> bool:
     """Whether a sentence that tells a value at a step speaks of as much of the question as a name does."""
-    words = asked_words(picker)
-    return bool(_AT_STEP.search(first_sentence)) and picker.share(words, terms_of(first_sentence)) >= picker.share(
+    words = asked_words(weights)
+    return bool(_AT_STEP.search(first_sentence)) and weights.share(words, terms_of(first_sentence)) >= weights.share(
         words, named.terms
     )
 
@@ -116,8 +106,6 @@ def _wants_value(question: Question) -> bool:
         return False  # "which worker has bad ram" asks for a name
     if Wanted.WHEN in wanted(question)[:1]:
         return False
-    if asks_course(question):
-        return True
     if any(asks(question, way) for way in ("rises", "moves", "extreme")) or _IDENTIFIER.search(question.text):
         return True
     return asks(question, "value") or (len(question.plain.split()) <= _TERSE and not asks(question, "no_value"))
@@ -126,38 +114,6 @@ def _wants_value(question: Question) -> bool:
 _IDENTIFIER = re.compile(r"\b[a-z]{1,30}_[a-z_]{1,40}\b")  # a name as lines have it: "step_time"
 _TELLING = 2  # words that a name must be asked for by where the question surely wants something else as well
 _TERSE = 10  # words of a question without a verb: "gnorm at step 30?"
-
-
-def _both_sides(subject: Subject, question: Question, found: list[FoundValue]) -> Lines:
-    """The level of numbers before and since they changed, else before the fault showed and since; empty without any."""
-    if told := told_change(subject, found):
-        return told
-    says = _since_fault(subject, found)
-    return [says, *_line(subject, question, found)] if says else []
-
-
-def _since_fault(subject: Subject, found: list[FoundValue]) -> str:
-    """The middle of numbers before the fault showed and since; empty where nothing parts them."""
-    lead = subject.leading
-    onset = lead.iterations[0] if lead is not None and lead.iterations else None
-    numbers = [item for item in found if item.named.number is not None]
-    if onset is None or not numbers:
-        return ""
-    reached = subject.parsed.iterations.of_row[np.array([item.row for item in numbers], np.intp)]
-    sides = [
-        [item.named.number or 0.0 for item, at in zip(numbers, reached.tolist(), strict=True) if (at > onset) is later]
-        for later in (False, True)
-    ]
-    if not all(sides):
-        return ""
-    name, unit = numbers[0].named.name, _UNIT.search(numbers[0].named.value)
-    before, since = (f"{float(np.median(side)):.4g}{unit[0] if unit else ''}" for side in sides)
-    whose = {item.who for item in numbers}
-    of = f" of {wording.names(sorted(whose, key=natural), 3, 80)}" if len(whose) < len(subject.parsed.nodes) else ""
-    return cited(
-        f"{name}{of}: {before} until iteration {onset:,}, {since} since (medians of {len(sides[0]):,} and "
-        f"{len(sides[1]):,} values)."
-    )
 
 
 def _of_moment(subject: Subject, question: Question, found: list[FoundValue]) -> list[FoundValue]:
@@ -208,7 +164,7 @@ def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -
         listed = "; ".join(f"{item.named.value}{_by(item)}{_when(subject, [item])}" for item in chosen)
         return [cited(f"{name}: {listed}.")]
     if all(item.named.number is not None for item in chosen):
-        return _course(subject, question, name, by_who)
+        return _course(subject, name, by_who)
     last = _shown(question, chosen)
     which = "first" if last is chosen[0] else "last"
     return [cited(f"{name}, the {which} one: {last.named.value}{_by(last)}{_when(subject, [last])}.")]
@@ -217,15 +173,11 @@ def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -
 def _numbers(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:
     """Numbers as a question wants them: their middle, an extreme, a rise, beside others; empty where it wants none."""
     every = [item for mine in by_who.values() for item in mine]
-    if asks(question, "mean") or (asks(question, "each") and len(every) > len(by_who) > 1):
-        return [_middle(question, name, by_who)]
     if asks(question, "extreme"):
         which, item = "lowest" if _asks_lowest(question, name) else "highest", _shown(question, every)
         return [cited(f"{name}: {which} {item.named.value}{_by(item)}{_when(subject, [item])}.")]
-    if asks(question, "rises") and (rise := _rise(subject, name, by_who)):
-        return [rise, *_course(subject, question, name, by_who)]
     if len(every) > len(by_who) > 1 and (compares(question) or question.nodes):
-        return [_beside(subject, question, name, by_who), *_course(subject, question, name, by_who)]
+        return [_beside(subject, question, name, by_who), *_course(subject, name, by_who)]
     return []
 
 
@@ -238,20 +190,6 @@ def _of_each(name: str, by_who: dict[str, list[FoundValue]]) -> str:
     own = [f"{value} ({wording.names(who, 4, 80)})" for value, who in few]
     more = f"; and {len(own) - MAX_TOLD} more" if len(own) > MAX_TOLD else ""
     return cited(f"{name}: {', '.join(own[:MAX_TOLD])}{more}.")
-
-
-def _middle(question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
-    """The mean, or the median where that is asked, of all and of each speaker, with their unit."""
-    how, of = ("median", np.median) if "median" in question.plain else ("mean", np.mean)
-    every = [item.named.number or 0.0 for mine in by_who.values() for item in mine]
-    unit = _UNIT.search(next(iter(by_who.values()))[0].named.value)
-    unit_text = unit[0] if unit else ""
-    own = {who: float(of([item.named.number or 0.0 for item in mine])) for who, mine in by_who.items()}
-    listed = ", ".join(f"{who or 'nobody named'} {value:.4g}{unit_text}" for who, value in list(own.items())[:MAX_TOLD])
-    each = f"; {listed}" if len(own) > 1 else ""
-    return cited(
-        f"{name}: {float(of(every)):.4g}{unit_text} is the {how} of {wording.counted(len(every), 'value')}{each}."
-    )
 
 
 def _beside(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> str:
@@ -269,23 +207,8 @@ def _beside(subject: Subject, question: Question, name: str, by_who: dict[str, l
     return cited(f"{name} of {first}: {ends[first].named.value}{_when(subject, [ends[first]])}; about then {others}.")
 
 
-def _rise(subject: Subject, name: str, by_who: dict[str, list[FoundValue]]) -> str:
-    """Between which two places a number rose most, and whose."""
-    steps = [
-        ((after.named.number or 0.0) - (before.named.number or 0.0), who, before, after)
-        for who, mine in by_who.items()
-        for before, after in pairwise(mine)
-    ]
-    if not steps:
-        return ""
-    _, who, before, after = max(steps, key=lambda step: step[0])
-    on = f" on {who}" if len(by_who) > 1 else ""
-    places = "; ".join(f"{item.named.value}{_when(subject, [item])}" for item in (before, after))
-    return cited(f"{name} rose most{on}: {places}.")
-
-
-def _course(subject: Subject, question: Question, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:
-    """First, last, lowest and highest of who changed most, or of the one who is named; and its trend."""
+def _course(subject: Subject, name: str, by_who: dict[str, list[FoundValue]]) -> list[str]:
+    """First, last, lowest and highest of who changed most, or of the one who is named."""
     who = max(by_who, key=lambda item: (_change(by_who[item]), len(by_who[item])))
     mine = by_who[who]
     numbers = [item.named.number or 0.0 for item in mine]
@@ -294,13 +217,7 @@ def _course(subject: Subject, question: Question, name: str, by_who: dict[str, l
     of = f" of {who}" if who and len(by_who) > 1 else ""
     says = f"{name}{of}: {last.named.value} at the last{_when(subject, [last])}; {first.named.value} at first"
     says += f"{_when(subject, [first])}; lowest {low.named.value}{_in_brackets(subject, low)}, highest "
-    sentences = [
-        cited(f"{says}{high.named.value}{_in_brackets(subject, high)}, {wording.counted(len(mine), 'value')}.")
-    ]
-    trend = trend_of(numbers)
-    if trend is not None and (asks(question, "rises") or asks(question, "moves")):
-        sentences.insert(0, cited(f"{name}{of}: {trend.says(_place(subject, mine[trend.at]))}"))
-    return sentences
+    return [cited(f"{says}{high.named.value}{_in_brackets(subject, high)}, {wording.counted(len(mine), 'value')}.")]
 
 
 def _change(mine: list[FoundValue]) -> float:
@@ -359,22 +276,3 @@ def _line(subject: Subject, question: Question, chosen: list[FoundValue]) -> lis
     value, word = re.escape(item.named.value.encode()), re.escape(item.named.name.split()[-1].encode())
     found = found_rows(subject.parsed, "", [item.row])
     return quoted(found, 1, re.compile(word + rb"[^\n]{0,40}?" + value))
-
-
-def _others(picker: Picker, found: list[FoundValue]) -> list[str]:
-    """The same value in the jobs that a question compares with; empty where it compares with none."""
-    subject, question = picker.subject, picker.question
-    if not question.jobs and not asks(question, "good"):
-        return []
-    good = good_job(subject)
-    names = question.jobs or subject.diagnosis.coverage.baseline_ids or ((good.job_id,) if good else ())
-    sentences = []
-    for job in names[:MAX_JOBS]:
-        other = subject.beside.subject(job)
-        every = found_values(Picker(other, question), 0.0) if other else []
-        chosen = every[0] if every else []
-        chosen = [item for item in chosen if item.named.name == found[-1].named.name]
-        if other and chosen:
-            there = _of_moment(other, question, chosen)
-            sentences.append(f"in {job} {there[-1].named.value}{_when(other, there[-1:])}")
-    return [cited(f"{found[-1].named.name} {'; '.join(sentences)}.")] if sentences else []

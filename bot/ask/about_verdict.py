@@ -2,8 +2,8 @@
 
 import re
 
+from bot.ask.about_code import place_of
 from bot.ask.about_jobs import argument_line
-from bot.ask.facts_errors import place_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject

@@ -5,7 +5,7 @@ A model may choose what is answered; every word of the answer is code's, or stan
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Literal
 
@@ -14,19 +14,17 @@ from bot.ask.about_events import BY_NOBODY, names_error
 from bot.ask.about_lines import find, in_collectives
 from bot.ask.about_pace import asks_pace
 from bot.ask.about_relation import has_clock
-from bot.ask.about_topics import presence, topic_of, topics
-from bot.ask.about_unlogged import refused
+from bot.ask.about_topics import presence, quantity, topic_of, topics
 from bot.ask.about_values import told_values
 from bot.ask.about_verdict import is_either
 from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, IntentGuess, is_sure, learnt
-from bot.ask.complete_answer import completed, from_facts
+from bot.ask.complete_answer import completed, from_values
 from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
-from bot.ask.fact_picker import Picker
 from bot.ask.follow_up import made_whole
-from bot.ask.honest import held_whole, is_denial, lacking_noun, nearest, without_denial
+from bot.ask.honest import is_denial, lacking_noun, nearest, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -34,9 +32,9 @@ from bot.ask.question import Question, read_question
 from bot.ask.question_parts import clause_of, main_of
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
-from bot.ask.terms import same
 from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
 from bot.ask.wanted_value import Wanted, asks, asks_if_cause, wanted, yes_or_no
+from bot.ask.word_weights import WordWeights
 from bot.chat.model import ChatModel, Usage
 from core.model import Scope
 
@@ -47,9 +45,9 @@ _FIRST = 3  # lines of the first of them
 _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # intents that quoted words may belong to
 _OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no line holds it"
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
-FACTS = "facts"  # no intent either: what no intent answers is answered from all that is known
+VALUES = "values"  # no intent either: a value that lines tell under its name
 NEAREST = "nearest"  # no intent either: the line that holds most of the question's words, which is no answer
-UNLOGGED = "unlogged"  # no intent of the classifier: a thing that is seldom logged, known by its words
+QUANTITY = "quantity"  # no intent of the classifier: what is seldom logged, known by its words
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
@@ -59,7 +57,6 @@ _BY_WAY = {
     "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
     "named_by": "find", "stopped_where": "stopped_where",
 }  # fmt: skip
-_ANSWERED = ("by_whom", "own_code")  # ways that are answered even where the thing itself is not logged
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (
     "last",
@@ -72,7 +69,7 @@ _OF_ANYBODY = (
     "explain",
 )  # that any question with a node's name looks like
 _OF_COUNTED = ("last", "stacks", "fate", "others", "hung")  # what may be asked of "worker 13"
-_OF_ANY_NOUN = frozenset(("setup", "find", "numbers", "reached", FACTS, NEAREST))  # whose lines have to hold the noun
+_OF_ANY_NOUN = frozenset(("setup", "find", "numbers", "reached", VALUES, NEAREST))  # whose lines have to hold the noun
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _ADVICE = ("restart", "next", "drain")  # intents that no reader of values may answer
@@ -125,7 +122,7 @@ def ask(
         if lines:
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
     parts = [
-        AnsweredPart(told, (FACTS,)) if told else _part(part, subject, clause_of(part, read))
+        AnsweredPart(told, (VALUES,)) if told else _part(part, subject, clause_of(part, read))
         for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked, subject)))
     ]
     if whole != question:  # what the short question asks by itself stands behind
@@ -146,15 +143,11 @@ class AnsweredPart:
 
 
 def _part(asked: Question, subject: Subject, clause: Question | None) -> AnsweredPart:
-    """The answer to one question by code: a refusal of what is seldom logged, else from all that is known.
+    """The answer to one question by code: a quantity that is seldom logged, else from all that is known.
 
     Args:
         clause: what is asked behind a statement, which may tell better than the whole what is wanted.
     """
-    if other := _of_other_job(subject, asked):
-        there, question = other
-        part = _part(question, there, None)
-        return replace(part, lines=[f"{there.parsed.job.id}: {part.lines[0]}", *part.lines[1:]])
     main = main_of(asked, lambda text: with_meant(read_question(text, subject.parsed.nodes), subject))
     readings = [learnt().guesses(item.plain) for item in (asked, clause, main) if item]
     guesses = max(readings, key=lambda found: found[0].margin)
@@ -162,15 +155,9 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
     name, lines = ("", ()) if advised else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
     if lines:
         return AnsweredPart(lines, (name,))
-    if not (asked.quoted or asked.ids or any(asks(asked, way) for way in _ANSWERED)) and (
-        refusal := refused(subject, asked)
-    ):
-        if not refusal.answered and (told := held_whole(subject, asked)):
-            return AnsweredPart([*told, *refusal.lines], (UNLOGGED,))
-        beside = (_answer(refusal.beside, subject, asked) or ()) if refusal.beside else ()
-        says, *shown = refusal.lines
-        offers = () if refusal.answered or beside else with_offers(says, subject)[1:]
-        return AnsweredPart((says, *shown, *beside, *offers), (UNLOGGED,), refusal.answered)
+    if not (asked.quoted or asked.ids) and (found := quantity(subject, asked)):
+        lines, known = found
+        return AnsweredPart(lines if known else with_offers(lines[0], subject), (QUANTITY,), known)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
         return _checked(subject, asked, lines, intents, sure=is_sure(guesses))
@@ -185,15 +172,6 @@ def _checked(subject: Subject, asked: Question, lines: Lines, intents: tuple[str
         return AnsweredPart(with_offers(missing, subject), intents, answered=False)
     kept = without_denial(subject, asked, lines, intents)
     return AnsweredPart(kept, intents, kept is not lines or not _is_denied(lines, intents))
-
-
-def _of_other_job(subject: Subject, asked: Question) -> tuple[Subject, Question] | None:
-    """The other job that a question is about alone, and what is asked of it; None where it compares or names none."""
-    if len(asked.jobs) != 1 or asks(asked, "with_job") or asked.nodes or asked.ranks or not yes_or_no(asked):
-        return None
-    there = subject.beside.subject(asked.jobs[0])
-    text = asked.text.replace(asked.jobs[0], " ")
-    return (there, read_question(text, there.parsed.nodes, (), there.parsed.job.id)) if there is not None else None
 
 
 def _joined(parts: Sequence[AnsweredPart]) -> AnsweredPart:
@@ -230,12 +208,12 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         return completed(subject, asked, sentences, intents, sure=sure), tuple(intents)
     bare = guesses[0].intent in (HELP, CHATTER) and guesses[0].margin >= SURE  # "lr": hardly a question, but a name
     if bare:
-        picker = Picker(subject, asked)
-        known = all(any(picker.often[term] for term in (word, *same(word))) for word in picker.words)
-        lines = told_values(picker, ()) if known else ()
-        return (lines, (FACTS,)) if lines else ((), ())
-    if not asked.quoted and (lines := from_facts(subject, asked)):
-        return lines, (FACTS,)
+        weights = WordWeights(subject, asked)
+        known = weights.known(weights.words) == weights.words
+        lines = told_values(weights, ()) if known else ()
+        return (lines, (VALUES,)) if lines else ((), ())
+    if not asked.quoted and (lines := from_values(subject, asked)):
+        return lines, (VALUES,)
     if lines := find(subject, asked):
         return lines, ("find",)
     strange = guesses[0].intent == ELSEWHERE and guesses[0].margin >= SURE

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot.ask.reply_lines import cited
 from bot.ask.subject import Subject
 from bot.outgoing.redact import redact
 from bot.text import wording
@@ -13,7 +12,6 @@ from core.events.row_text import read_rows
 
 MAX_VALUE = 40  # characters of a value
 MAX_CHANGES = 12  # chosen: a reply has five lines of MAX_SENTENCE characters
-ALIKE = 3  # nodes from which on one of them can stand apart: of two nobody knows which is usual
 MAX_PRINTED = 2_000  # lines of printed settings that are read; Megatron prints about 400 a job
 _PAIR = re.compile(
     r"[\"']?(?<![\w.-])([A-Za-z_][\w.-]{0,60})[\"']?\s{0,2}[:=]\s{0,2}([\"'][^\"']{0,80}[\"']|[^\s,{}()\[\]\"']{1,80})"
@@ -96,21 +94,6 @@ def printed_changes(before: Subject, after: Subject) -> list[str]:
         name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name) and not _OWN.search(name)
     ]
     return [_change(name, old.get(name), new.get(name)) for name in names][:MAX_CHANGES]
-
-
-def apart_line(subject: Subject, node: str) -> str:
-    """The one argument of a node's command that all other nodes have alike and otherwise; empty where there is none."""
-    commands = {node: flags for node, flags in commands_of(subject.parsed.job.manifest.extra).items() if node}
-    if len(commands) < ALIKE or node not in commands:
-        return ""
-    sentences = []
-    for flag in sorted({flag for flags in commands.values() for flag in flags}):
-        values = {other: flags.get(flag) for other, flags in commands.items()}
-        own, others = values.pop(node), set(values.values())
-        if len(others) == 1 and own not in others:
-            given = f"{flag} {shown_value(flag, own)}; the others with {flag} {shown_value(flag, others.pop())}"
-            sentences.append(cited(f"{node} alone was started with {given}."))
-    return sentences[0] if len(sentences) == 1 else ""
 
 
 def printed(subject: Subject) -> dict[str, str]:

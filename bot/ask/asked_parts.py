@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from bot.ask.about_numbers import numbers
 from bot.ask.about_values import told_values
-from bot.ask.fact_picker import Picker
 from bot.ask.find_values import asked_words
 from bot.ask.question import Question
 from bot.ask.question_parts import begins_as_question, listed_of, parts_of
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
-from bot.ask.terms import same
 from bot.ask.wanted_value import asks
+from bot.ask.word_weights import WordWeights
 
 _TWO = re.compile(r"[?\uff1f]\s{0,4}[^\s?\uff1f]")
 MAX_NAME = 9  # words of a value's name with its place, "val loss at step 500 of the good run"
@@ -39,7 +38,7 @@ def asked_parts(
 
 def _listed(asked: Question, subject: Subject, read: Callable[[str], Question]) -> list[tuple[Question, Lines]]:
     """The values of a list as "final loss and eval score"; none unless lines tell different ones of two of them."""
-    pairs = [(part, _values(Picker(subject, part))) for part in listed_of(asked, read)]
+    pairs = [(part, _values(WordWeights(subject, part))) for part in listed_of(asked, read)]
     kept = [(part, told) for at, (part, told) in enumerate(pairs) if told or (at and begins_as_question(part.text))]
     firsts = [told[0] for _, told in kept if told]
     alike = len(set(firsts)) < len(firsts)
@@ -59,7 +58,9 @@ def _is_short(part: Question) -> bool:
     return begins_as_question(part.text) or len(part.text.split()) <= MAX_NAME
 
 
-def _values(picker: Picker) -> Lines:
+def _values(weights: WordWeights) -> Lines:
     """The value that a part of a list asks for, if all of its words are known here."""
-    known = all(any(picker.often[term] for term in (word, *same(word))) for word in asked_words(picker))
-    return told_values(picker, ()) if known else numbers(picker.subject, picker.question) or ()
+    words = asked_words(weights)
+    return (
+        told_values(weights, ()) if weights.known(words) == words else numbers(weights.subject, weights.question) or ()
+    )

@@ -1,37 +1,36 @@
-"""An answer made whole: what it leaves open of the question is taken from facts, a yes or no tells what failed."""
+"""An answer made whole: values, names and lines beside what an intent tells; a yes or no tells what failed."""
 
 import re
 from collections.abc import Sequence
 
+from bot.ask.about_code import likest, named_in
 from bot.ask.about_exits import asked_code
-from bot.ask.about_values import told_values
-from bot.ask.arguments import apart_line
-from bot.ask.durations import lengths, remaining
-from bot.ask.fact import Fact
-from bot.ask.fact_picker import ENOUGH, Picker, terms_of_all
-from bot.ask.facts_errors import named_in
-from bot.ask.facts_settings import facts_of_optimizer
-from bot.ask.first_sentence import lacking, put_right
+from bot.ask.about_values import TELLS, told_values
+from bot.ask.durations import lengths
+from bot.ask.first_sentence import put_right
 from bot.ask.honest import best_first, denies_unsearched, is_denial, with_better
 from bot.ask.hypothesis import stance
+from bot.ask.job_settings import optimizer_line
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
 from bot.ask.subject import Subject
+from bot.ask.terms import terms_of
+from bot.ask.told_diagnosis import what_failed
 from bot.ask.units_beside import slower
 from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
+from bot.ask.word_weights import WordWeights
 from core.model import Scope
 
 _NAN = re.compile(r"\bnan\b|infinit|non-finite", re.IGNORECASE)
 _NO_FILE = "Which file it was is not known: neither the evidence nor a line that fits the question names one."
 _PROGRAM = re.compile(r"\.py\b")
-BESIDE = 2  # facts that stand beside an answer
-FACTS = 3  # facts that answer a question alone
+BESIDE = 2  # lines that stand beside an answer
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
-_HAVE_STANCE = ("suspect", "hung", "lost", "harmless", "restart", "drain", "sure", "clocks")
+_HAVE_STANCE = ("suspect", "hung", "lost", "harmless", "restart", "drain", "sure")
 _WHOLE = (  # need nothing beside
-    "own_code", "stopped_where", "before", "jobs", "compare", "approved", "read", "missing", "sure", "clocks", "pair",
+    "own_code", "stopped_where", "before", "jobs", "compare", "approved", "read", "missing", "sure", "pair",
 )  # fmt: skip
 _GENERIC = ("setup", "find", "presence", "count", "last", "numbers", "explain")  # by names and words alone
 _SAYS_FIRST = ("suspect", "blame", "others", "restart", "drain", "next", "verdict", "lost", "hung", "order", "approved")
@@ -40,7 +39,7 @@ _SAID_BY = {
     "hung": ("stuck", "hang", "hung", "blocked", "stalled", "frozen", "wait", "waiting", "waited", "sit", "stand")
 }
 _ADVICE = ("restart", "next")  # what a question that is hardly understood is taken for most often
-_TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "clocks", "ran", "jobs", "missing")
+_TELL_ALL = ("verdict", "sure", "numbers", "compare", "setup", "read", "approved", "ran", "jobs", "missing")
 
 
 def completed(
@@ -49,52 +48,26 @@ def completed(
     """The lines of an answer with what they leave open; ``sure``: whether the first intent surely is the question's."""
     if intents[0] == "around":  # lines as they stand need nothing beside
         return list(sentences)[:MAX_ANSWER_LINES]
-    picker = Picker(subject, question)
-    kinds = [kind for kind in wanted(question) if not holds(subject, kind, sentences[:2])]
-    nobody = intents[0] in ("suspect", "drain") and subject.diagnosis.scope is not Scope.NODE
-    whole = any(intent in _WHOLE for intent in intents)
-    kinds = [] if asks(question, "by_whom") or nobody or whole else kinds  # who it is is told, or that no log tells it
-    instead = picker.holding(kinds[0])[:1] if kinds else []
-    beside = (
-        []
-        if whole
-        else [fact for fact in picker.beside([*sentences, *_lines(instead)]) if fact not in instead][:BESIDE]
-    )
-    has = any(intent in _HAVE_STANCE for intent in intents) and not asks(question, "predicts")
-    has = has or asks(question, "by_whom")  # "who cancelled it, was it ops": a yes would say that they did
+    weights = WordWeights(subject, question)
+    by_whom = asks(question, "by_whom")  # "who cancelled it, was it ops": a yes would say that they did
+    has = by_whom or (any(intent in _HAVE_STANCE for intent in intents) and not asks(question, "predicts"))
     stands = "" if has else stance(subject, question)
     lead = [stands] if stands else []
-    generic = not sure or any(intent in _GENERIC for intent in intents)
-    paced = asks(question, "how_slow")  # which the pace tells, not a line that holds "step"
     if not sentences[0].startswith("Yes: "):  # "time limit?" is answered by that, not by a value that is a limit
-        lead += told(picker, intents, sentences[0], sure=sure)
-    if instead and not lead and not sure and (lacks := lacking(picker, _lines(instead))):
-        lead = [lacks]
+        lead += told(weights, intents, sentences[0], sure=sure)
+    names = _names(subject, question, sentences, intents)
+    if _wants_name(subject, question, sentences[:2]):
+        lead, names = [*lead, *names], []
     if lead:  # what is told is not denied behind it
         sentences = [line for line in sentences if not is_denial(line)]
-    first = [
-        *lead,
-        *_lines(instead),
-        *sentences[:1],
-        *_names(subject, sentences, intents),
-        *sentences[1:2],
-        *_lines(beside),
-    ]
-    lines = put_right(picker, list(dict.fromkeys([*first, *sentences[1:]])), intents)
+    lines = [*lead, *sentences[:1], *names, *sentences[1:]]
+    lines = list(dict.fromkeys(lines))
+    whole = any(intent in _WHOLE for intent in intents)
     whole = whole or (sure and intents[0] == "last" and bool(question.ranks or question.nodes))
-    if not (stands or paced) and asked_code(question) is None and not whole:
-        # a sentence of the diagnosis and a value by its name stand before lines that only hold words of the question
-        by_words = generic and intents[0] not in _SAYS_FIRST
-        search = LineSearch(subject, question, _SAID_BY.get(intents[0], ()))
-        first_too = (
-            (by_words or (not sure and intents[0] in _ADVICE))
-            and not _holds_most(picker, lead)
-            and not (sure and yes_or_no(question))
-        )
-        first_too = first_too and not search.tells_value(lead[:1])
-        first_too = first_too or denies_unsearched(lines[0])  # a line that tells it stands before such a sentence
-        lines = with_better(search, best_first(search, lines) if by_words else lines, first=first_too)
-    lines = lines[:MAX_ANSWER_LINES]
+    paced = asks(question, "how_slow")  # which the pace tells, not a line that holds "step"
+    if not (stands or paced or whole) and asked_code(question) is None:
+        lines = _beside_lines(weights, lines, lead, intents, sure=sure)
+    lines = put_right(subject, question, lines, intents)[:MAX_ANSWER_LINES]
     if wants_data(question) and not holds(subject, Wanted.FILE, lines):
         search = LineSearch(subject, question)
         near = [line for line in search.of_noun(BESIDE, LIKELY) if not _PROGRAM.search(line)]
@@ -102,31 +75,41 @@ def completed(
     return _with_failure(subject, question, lines, intents)
 
 
-def told(picker: Picker, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
+def _beside_lines(
+    weights: WordWeights, lines: list[str], lead: list[str], intents: Sequence[str], *, sure: bool
+) -> list[str]:
+    """An answer beside the lines of the job that hold more of the question than it does.
+
+    A sentence of the diagnosis and a value by its name stand before lines that only hold words of the question.
+    """
+    subject, question = weights.subject, weights.question
+    by_words = (not sure or any(intent in _GENERIC for intent in intents)) and intents[0] not in _SAYS_FIRST
+    search = LineSearch(subject, question, _SAID_BY.get(intents[0], ()))
+    holds_most = bool(lead) and weights.share(weights.words, terms_of("\n".join(lead))) >= TELLS
+    first = (by_words or (not sure and intents[0] in _ADVICE)) and not holds_most
+    first = first and not (sure and yes_or_no(question)) and not search.tells_value(lead[:1])
+    first = first or denies_unsearched(lines[0])  # a line that tells it stands before such a sentence
+    return with_better(search, best_first(search, lines) if by_words else lines, first=first)
+
+
+def told(weights: WordWeights, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
     """Values that the lines hold and the question asks for: lengths of time, units beside each other, by name."""
-    subject, question = picker.subject, picker.question
+    subject, question = weights.subject, weights.question
     if asked_code(question) is not None or "exit" in question.plain.split():  # which the launchers' reports tell
         return []
     compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
     compared = compared and not {*intents[:1]} & {"others", "suspect"}
-    if compared and (beside := slower(picker)):
+    if compared and (beside := slower(weights)):
         denied = beside[0].startswith("No") and subject.diagnosis.scope is Scope.NODE  # which says that one is apart
         return [] if denied else list(beside)
     long = Wanted.HOW_LONG in wanted(question)
-    if long and asks(question, "remaining") and (rest := remaining(subject)):
-        return [rest]
     hung = list(intents[:1]) == ["hung"] and asks(question, "stands")  # which tells by itself how long it was
     if asks(question, "how_slow") or (hung and long and holds(subject, Wanted.HOW_LONG, [first_sentence])):
         return []  # which the pace tells, or the first sentence
-    values = list(told_values(picker, intents, first_sentence, sure=sure))
-    if long and not hung and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(picker)):
+    values = list(told_values(weights, intents, first_sentence, sure=sure))
+    if long and not hung and not holds(subject, Wanted.HOW_LONG, values[:1]) and (took := lengths(weights)):
         return list(took)
     return values
-
-
-def _holds_most(picker: Picker, lines: Sequence[str]) -> bool:
-    """Whether lines hold most of what a question names."""
-    return bool(lines) and picker.share(picker.words, terms_of_all(lines)) >= ENOUGH
 
 
 def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
@@ -134,37 +117,33 @@ def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
     return Wanted.WHO in wanted(question) and not holds(subject, Wanted.WHO, lines)
 
 
-def from_facts(subject: Subject, question: Question) -> list[str]:
-    """The lines of the facts that answer a question; none where none does."""
-    picker = Picker(subject, question)
-    facts, named = picker.answering()[:FACTS], told(picker, ())
-    lines = list(dict.fromkeys([*named, *_lines(facts)]))[:MAX_ANSWER_LINES]
-    stands = stance(subject, question)
-    if not lines:
+def from_values(subject: Subject, question: Question) -> list[str]:
+    """The values that a question asks for which no intent answers, and a yes or no; empty without either."""
+    values, stands = told(WordWeights(subject, question), ()), stance(subject, question)
+    if not values:
         return [stands] if stands else []
-    lines = with_better(LineSearch(subject, question), lines, first=True)
-    if not named and not facts[0].says:
-        lines = [cited("The lines of the logs that fit the question best:"), *lines][:MAX_ANSWER_LINES]
+    lines = with_better(LineSearch(subject, question), values, first=True)
     return _with_failure(subject, question, [*([stands] if stands else []), *lines][:MAX_ANSWER_LINES], ())
 
 
-def _lines(facts: Sequence[Fact]) -> list[str]:
-    return [line for fact in facts for line in fact.as_lines[:3]]
+def _wants_name(subject: Subject, question: Question, lines: Lines) -> bool:
+    """Whether a file or a setting is asked for by its name, and no line tells one."""
+    kinds = [kind for kind in wanted(question) if kind in (Wanted.FILE, Wanted.WHAT_NAME)]
+    return bool(kinds) and not holds(subject, kinds[0], lines)
 
 
-def _names(subject: Subject, sentences: Lines, intents: Sequence[str]) -> list[str]:
+def _names(subject: Subject, question: Question, sentences: Lines, intents: Sequence[str]) -> list[str]:
     """What the leading error names, or what a NaN hangs on, where the answer is about it and does not say so."""
-    lead = subject.leading
-    if lead is None or not any(intent in _NEED_CAUSES for intent in intents):
+    lead, wants = subject.leading, _wants_name(subject, question, sentences[:2])
+    if lead is None or not (wants or any(intent in _NEED_CAUSES for intent in intents)):
         return []
-    if (suspects := subject.diagnosis.nodes[:1]) and (apart := apart_line(subject, suspects[0].node)):
-        return [apart]
-    if _NAN.search(f"{lead.says} {lead.template}"):
-        return [line for fact in facts_of_optimizer(subject) for line in fact.as_lines if line not in sentences][:1]
-    names = named_in(lead) if any(intent in _NEED_NAMES for intent in intents) else ()
+    if _NAN.search(f"{lead.says} {lead.template}") and not wants:
+        return [line] if (line := optimizer_line(subject)) and line not in sentences else []
+    names = named_in(lead) if wants or any(intent in _NEED_NAMES for intent in intents) else ()
     if not names or any(name in line for name in names for line in sentences):
         return []
-    return [cited(f"{lead.id} names {', '.join(f'“{name}”' for name in names)}.", lead.id)]
+    meant = next((f", most likely “{like}” misspelt" for name in names if (like := likest(subject, name))), "")
+    return [cited(f"{lead.id} names {', '.join(f'“{name}”' for name in names)}{meant}.", lead.id)]
 
 
 def _with_failure(subject: Subject, question: Question, lines: list[str], intents: Sequence[str]) -> list[str]:
@@ -177,6 +156,4 @@ def _with_failure(subject: Subject, question: Question, lines: list[str], intent
     known = (suspect and suspect in text) or (not suspect and lead and f"[{lead.id}" in text) or "What failed" in text
     if known or lead is None or not (yes_or_no(question) or _leaves(subject, question, lines)):
         return lines
-    what = "What happened" if diagnosis.scope is Scope.NONE else "What failed"
-    failed = cited(f"{what}: {lower(diagnosis.headline)}.", lead.id)
-    return [*lines[: MAX_ANSWER_LINES - 1], failed]
+    return [*lines[: MAX_ANSWER_LINES - 1], what_failed(subject)]

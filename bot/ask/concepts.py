@@ -4,11 +4,11 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bot.ask.about_events import stop_words
 from bot.ask.english import EVENT, JOB, NODE, NUMBER, THING
 from bot.ask.question import UNITS, Question
 from bot.ask.terms import alternatives, stem_of
 from bot.ask.wanted_value import Wanted, moment_of, wanted
+from bot.ask.word_lists import stop_words
 
 MAX_CONCEPTS = 12  # of a question; chosen: longer ones tell a story, and the first words of it say what it is about
 SHORT = 3  # letters of a stem that must stand alone in a line: "ost" is in "ost_write" and in no "host"

@@ -75,7 +75,7 @@ def device_rows(subject: Subject) -> list[DeviceRow]:
     found = []
     for row, text in read_rows(parsed.files, table, np.unique(rows)).items():
         host = _HOSTNAME.search(text)
-        origin = table.origins[table.voice[row]]
+        origin = subject.origin(row)
         node = origin.node or (host[1] if host else "")
         every = _listed(text) or [_read(text, heads.get(int(table.file[row]), ()))]
         if not every[0][0] and origin.rank is not None:

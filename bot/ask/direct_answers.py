@@ -5,14 +5,13 @@ Each gives None where it is not asked, or where no line tells it; then the inten
 
 from collections.abc import Mapping
 
-from bot.ask.about_checkpoints import saved
 from bot.ask.about_codes import codes
 from bot.ask.about_devices import devices
 from bot.ask.about_memory import memory
 from bot.ask.about_platform import platform
 from bot.ask.about_relation import trouble
-from bot.ask.exact_settings import either, exact_settings
 from bot.ask.intents import Answer
+from bot.ask.job_settings import either
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
@@ -21,12 +20,10 @@ from bot.ask.who_logged import who_logged
 READERS: Mapping[str, Answer] = {
     "codes": codes,
     "devices": devices,
-    "saved": saved,
     "trouble": trouble,
     "platform": platform,
     "memory": memory,
     "who_logged": who_logged,
-    "exact_settings": exact_settings,
     "either": either,
 }
 

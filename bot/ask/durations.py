@@ -1,21 +1,19 @@
 """How long something took that lines tell to begin and to end: an evaluation, a saving, what a message speaks of."""
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 
-from bot.ask.fact_picker import Picker
 from bot.ask.find_values import asked_words
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.word_weights import WordWeights
 from bot.note.claim_source import clock
 from bot.text.wording import SECOND
 from core.answer.job_lookup import by_time, found_rows
-from core.answer.search import seek
 from core.live.findings import duration
 from core.logs.lines import NO_TIME
 
@@ -35,67 +33,33 @@ class Span:
     seconds: float
 
 
-def lengths(picker: Picker) -> Lines:
+def lengths(weights: WordWeights) -> Lines:
     """How long what a question names took each time, by two kinds of lines that come in turn; empty where none do."""
-    spans = _spans(picker)
+    spans = _spans(weights)
     if not spans:
         return []
     seconds = [span.seconds for span in spans]
     listed = ", ".join(f"{duration(span.seconds)} at {clock(span.at)}" for span in spans[:MAX_LISTED])
     middle = f"{duration(median(seconds))} in the middle of {len(seconds)}, {duration(max(seconds))} at most"
     says = f"By the clocks of its lines it took {listed if len(spans) <= MAX_LISTED else middle}."
-    found = found_rows(picker.subject.parsed, "", [spans[-1].begin, spans[-1].end])
+    found = found_rows(weights.subject.parsed, "", [spans[-1].begin, spans[-1].end])
     return [cited(says), *quoted(found, 2)]
 
 
-def remaining(subject: Subject) -> str:
-    """How long the iterations that were left would have taken, and all of them; empty where no pace is known."""
-    last, total, each = subject.parsed.iterations.last, subject.parsed.iterations.total, _each(subject)
-    if last is None or total is None or not 0 < last < total or not each:
-        told = seek(subject.parsed, [_REMAINING], "a time that remains", latest=True)
-        match = _REMAINING.search(told.lines[0].text.encode()) if told.lines else None
-        return cited(f"By its own last count “{match[0].decode(errors='replace').strip()}”.") if match else ""
-    left = total - last
-    says = (
-        f"At its pace until the end, {duration(each)} an iteration with all pauses, the {left:,} iterations that were "
-    )
-    says += (
-        f"left of {total:,} would have taken about {duration(each * left)}, all of them about {duration(each * total)}"
-    )
-    return cited(f"{says}; starting up comes on top.")
-
-
-def _each(subject: Subject) -> float:
-    """Seconds an iteration from the first to the last that has a clock; 0 where no two have one."""
-    course = subject.parsed.iterations.course
-    told = next((item for item in subject.parsed.iterations.series if item.name == "time per iteration (ms)"), None)
-    if len(course) < 2 or course.times[-1] == course.times[0]:
-        return median(told.values) / 1000 if told is not None else 0.0
-    done = int(course.numbers[-1]) - int(course.numbers[0])
-    spent = (int(course.times[-1]) - int(course.times[0])) / SECOND  # with evaluations and savings between
-    return spent / done if done > 0 and spent > 0 else 0.0
-
-
-# As litgpt ("remaining time: 0 days, 2:25:42"), Keras ("ETA: 04:04") and fastai-like loops print it
-_REMAINING = re.compile(
-    rb"\b(?:remaining(?: time)?|time (?:left|remaining)|eta)[:=] {0,3}[0-9][0-9a-z:., ]{1,30}", re.IGNORECASE
-)
-
-
-def _spans(picker: Picker) -> list[Span]:
+def _spans(weights: WordWeights) -> list[Span]:
     """Of the speaker who tells most of them, by their clocks."""
-    subject, words = picker.subject, asked_words(picker)
+    subject, words = weights.subject, asked_words(weights)
     table = subject.parsed.table
     if not words:
         return []
-    shares = sorted((-picker.share(words, terms), at) for at, terms in enumerate(picker.messages) if terms)
+    shares = sorted((-weights.share(words, terms), at) for at, terms in enumerate(weights.messages) if terms)
     kinds = [at for share, at in shares[:MAX_KINDS] if -share >= TELLS]
     rows = [row for mine in table.rows_of(kinds).values() for row in mine.tolist()]
     if len(kinds) < 2 or len(rows) > MAX_ROWS:
         return []
     by_voice: dict[int, list[int]] = defaultdict(list)
     for row in by_time(table, np.array(sorted(rows), np.intp)).tolist():
-        if table.time[row] != NO_TIME and table.timed[row] and _is_asked(subject, picker.question, row):
+        if table.time[row] != NO_TIME and table.timed[row] and _is_asked(subject, weights.question, row):
             by_voice[int(table.voice[row])].append(row)
     every = [_in_turn(subject, mine, kind) for mine in by_voice.values() for kind in kinds]
     return max(every, key=lambda spans: (len(spans), -median([span.seconds for span in spans] or [0.0])), default=[])
@@ -121,7 +85,7 @@ def _in_turn(subject: Subject, rows: list[int], first: int) -> list[Span]:
 
 
 def _is_asked(subject: Subject, question: Question, row: int) -> bool:
-    origin = subject.parsed.table.origins[subject.parsed.table.voice[row]]
+    origin = subject.origin(row)
     return (not question.ranks or origin.rank in question.ranks) and (
         not question.nodes or origin.node in question.nodes
     )

@@ -1,14 +1,14 @@
 """A question in plain English words: names by their kind, slips mended, German and Chinese word by word."""
 
 import re
-import tomllib
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from importlib.resources import files as package_files
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
+
+from bot.ask.word_lists import word_lists
 
 SLIPS = {4: 1, 8: 2}  # letters of a word from which on so many slips are mended; shorter words are too like each other
 EVENT, NODE, JOB, NUMBER = "evidenceid", "nodename", "otherjob", "7"
@@ -44,7 +44,7 @@ def normal(text: str, nodes: Collection[str] = (), jobs: Collection[str] = ()) -
 
 def labelled() -> tuple[tuple[str, str], ...]:
     """All labelled questions, with what each wants to know."""
-    questions = tomllib.loads(package_files("bot.ask").joinpath("questions.toml").read_text(encoding="utf-8"))
+    questions = word_lists("questions")
     return tuple(
         (_plain(_kinds(line)), intent) for intent, lines in questions.items() for line in lines.strip().splitlines()
     )
@@ -70,8 +70,8 @@ def _plain(text: str) -> str:
 
 
 @cache
-def _glossary() -> dict[str, dict[str, str]]:
-    return tomllib.loads(package_files("bot.ask").joinpath("glossary.toml").read_text(encoding="utf-8"))
+def _glossary() -> Mapping[str, dict[str, str]]:
+    return word_lists("glossary")
 
 
 def is_german(words: Sequence[str]) -> bool:

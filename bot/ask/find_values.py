@@ -7,17 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.ask.fact_picker import Picker
-from bot.ask.facts_lines import rows_meant
 from bot.ask.named_values import NamedValue, values_in
 from bot.ask.question import Question
 from bot.ask.subject import Subject
 from bot.ask.terms import same, stem_of, terms_of
 from bot.ask.wanted_value import Wanted, asks, moment_of, wanted, way_of
+from bot.ask.word_weights import WordWeights
 from core.answer.job_lookup import by_time
 from core.events.row_text import read_rows
 
-CERTAIN = 0.85  # share of the weight of the words from which on nothing else is searched for
 LINE = 0.6  # of what a word counts that stands in the line and not in the name
 FITS = 0.15  # more for a value of the kind that is asked for: a path, a version, an address, a length of time
 NARROW = 0.1  # more where the question says all of the name: "loss" is the loss, not the validation loss
@@ -25,7 +23,7 @@ KNOWN = 0.5  # share of the weight of what is asked for that must stand anywhere
 MAX_KINDS = 16  # kinds of messages whose values are compared
 MAX_LINES = 40  # of a message; chosen: longer ones are tracebacks and tables, whose first lines name what they are
 MAX_ROWS = 4_000  # lines whose values are read, the first and the last ones
-MAX_WORDS = 4  # of a name that is searched for
+MAX_NAMING = 400  # lines of a kind that are read for names of nodes
 MAX_ALIKE = 4  # names of a line that fit as well: the sizes of a layout
 COUNTER = re.compile(
     r"\b(iterations?|iters?|it|steps?|updates?|upd|rounds?|batch(?:es)?|epochs?|ep|episodes?|schritt|runde)\s{0,3}#?([0-9]{1,9})\b|"
@@ -53,16 +51,16 @@ class FoundValue:
     named: NamedValue
 
 
-def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
+def found_values(weights: WordWeights, enough: float) -> list[list[FoundValue]]:
     """The values of the name that fits a question best, by their clocks, and of those in its lines that fit as well."""
-    names = _names(picker)
-    varies = any(asks(picker.question, way) for way in ("extreme", "rises", "moves"))
+    names = _names(weights)
+    varies = any(asks(weights.question, way) for way in ("extreme", "rises", "moves"))
     for place, (score, event, name) in enumerate(names):
         if score < enough:
             return []
         kinds = [kind for near, kind, other in names if other == name and near >= score - NARROW][:MAX_ALIKE]
-        chosen = [item for kind in kinds for item in _values_under(picker.subject, picker.question, kind, name)]
-        chosen.sort(key=lambda item: (int(picker.subject.parsed.table.time[item.row]), item.row))
+        chosen = [item for kind in kinds for item in _values_under(weights.subject, weights.question, kind, name)]
+        chosen.sort(key=lambda item: (int(weights.subject.parsed.table.time[item.row]), item.row))
         same_all = varies and len({item.named.value for item in chosen}) < 2  # which has no highest and no course
         if same_all and place + 1 < len(names) and names[place + 1][0] >= max(enough, score - NARROW / 2):
             continue
@@ -70,25 +68,25 @@ def found_values(picker: Picker, enough: float) -> list[list[FoundValue]]:
             alike = [other for near, kind, other in names if kind == event and near == score and other != name]
             return [
                 chosen,
-                *(_values_under(picker.subject, picker.question, event, other) for other in alike[:MAX_ALIKE]),
+                *(_values_under(weights.subject, weights.question, event, other) for other in alike[:MAX_ALIKE]),
             ]
     return []
 
 
-def _names(picker: Picker) -> list[tuple[float, int, str]]:
+def _names(weights: WordWeights) -> list[tuple[float, int, str]]:
     """The names that values of the job have, the best first: how well one fits, its kind of message, and itself."""
-    words = asked_words(picker)
-    shares = sorted(((-picker.share(words, terms), at) for at, terms in enumerate(picker.messages)))[:MAX_KINDS]
+    words = asked_words(weights)
+    shares = sorted(((-weights.share(words, terms), at) for at, terms in enumerate(weights.messages)))[:MAX_KINDS]
     found: dict[tuple[int, str], float] = {}
-    texts = _first_texts(picker.subject, [event for share, event in shares if share])
+    texts = _first_texts(weights.subject, [event for share, event in shares if share])
     for share, event in shares:
         for line in texts.get(event, "").splitlines()[:MAX_LINES]:
-            every = [named for named in values_in(line) if _may_be(picker.question, named)]
-            owns = [picker.share(words, named.terms) for named in every]
+            every = [named for named in values_in(line) if _may_be(weights.question, named)]
+            owns = [weights.share(words, named.terms) for named in every]
             for named, share_ in zip(every, owns, strict=True):
-                own = share_ or (_implied(picker.question, named) * -share if not any(owns) else 0.0)
+                own = share_ or (_implied(weights.question, named) * -share if not any(owns) else 0.0)
                 if own:
-                    score = own + LINE * (-share - own) + _fit(picker.question, named) + NARROW * _narrow(words, named)
+                    score = own + LINE * (-share - own) + _fit(weights.question, named) + NARROW * _narrow(words, named)
                     found[event, named.name] = max(score, found.get((event, named.name), 0.0))
     return sorted(
         ((score, event, name) for (event, name), score in found.items()), key=lambda item: (-item[0], item[1:])
@@ -117,17 +115,17 @@ _URL = re.compile(r"\b(?:ur[li]s?|link|address|endpoint|bucket|where|path|proxy|
 _STEPS = frozenset(["=iteration", "epoch", "lineno", "line", "proc", "it"])  # what a line counts or numbers
 
 
-def asked_words(picker: Picker) -> frozenset[str]:
+def asked_words(weights: WordWeights) -> frozenset[str]:
     """The words of a question that may be a name's: not those of a step, a program or a way of asking."""
-    question = picker.question
+    question = weights.question
     text = f"{question.text.casefold()} {question.plain}"
     asking = [match[0] for way in _WAYS for match in way_of(way).finditer(text)]
     asking += [match[0] for match in SPOKEN_CLOCK.finditer(question.text)]
     asking += [match[1] for match in COUNTER.finditer(question.text) if match[1]]
     asking.append(moment_of(question.text))  # "before it went nan" tells when, and no name
-    left = picker.words - terms_of(f"{' '.join(asking)} {_GENERAL}")  # of "and at step 28?" nothing is left
-    known = frozenset(word for word in left if any(picker.often[term] for term in (word, *same(word))))
-    return known if picker.weight(known) >= KNOWN * picker.weight(left) else left
+    left = weights.words - terms_of(f"{' '.join(asking)} {_GENERAL}")  # of "and at step 28?" nothing is left
+    known = weights.known(left)
+    return known if weights.weight(known) >= KNOWN * weights.weight(left) else left
 
 
 _WAYS = (
@@ -143,7 +141,6 @@ _WAYS = (
     "after",
     "good",
     "by_program",
-    "per_step",
     "compares_jobs",
     "stands",
 )
@@ -164,7 +161,7 @@ def _implied(question: Question, named: NamedValue) -> float:
 
 def is_length(named: NamedValue) -> bool:
     """Whether a value is a length of time, by its unit or its name."""
-    return _LENGTH.search(named.value) is not None or _OF_TIME.search(named.name) is not None
+    return named.is_pace or _LENGTH.search(named.value) is not None or _OF_TIME.search(named.name) is not None
 
 
 def _first_texts(subject: Subject, events: Sequence[int]) -> dict[int, str]:
@@ -182,6 +179,8 @@ def _fit(question: Question, named: NamedValue) -> float:
         if form.search(text):
             likely = named.kind in kinds or any(mark in named.value for mark in "/.")
             return FITS if likely else 0.0 if named.number is None else -FITS
+    if "=pace" in terms_of(question.plain):  # "DeepSpeed" has the word, and tells none
+        return FITS if named.is_pace else 0.0 if named.number is not None else -FITS
     if Wanted.HOW_LONG in wanted(question):
         return FITS if is_length(named) else 0.0
     if any(asks(question, way) for way in ("final", "mean", "extreme")):
@@ -203,8 +202,23 @@ def compares(question: Question) -> bool:
 def _values_under(subject: Subject, question: Question, event: int, name: str) -> list[FoundValue]:
     """What the lines of a kind of message tell under a name: of who is named, by their clocks."""
     every = subject.parsed.table.rows_of([event]).get(event, np.zeros(0, np.intp))
-    mine = every if compares(question) else rows_meant(subject, every, question, at=False)
+    mine = every if compares(question) else _rows_meant(subject, every, question)
     return values_of_kind(subject, mine).get(name, [])
+
+
+def _rows_meant(subject: Subject, rows: NDArray[np.intp], question: Question) -> NDArray[np.intp]:
+    """The rows of who is named, else those that name them; all where nobody is named."""
+    table = subject.parsed.table
+    if question.ranks:
+        return rows[np.isin(table.rank_of_voice[table.voice[rows]], question.ranks)]
+    if not question.nodes:
+        return rows
+    places = [table.nodes.index(node) for node in question.nodes if node in table.nodes]
+    own = rows[np.isin(table.node_of_voice[table.voice[rows]], places)]
+    if len(own):
+        return own
+    texts = read_rows(subject.parsed.files, table, rows[:MAX_NAMING])
+    return np.array([row for row, text in texts.items() if any(node in text for node in question.nodes)], np.intp)
 
 
 def values_of_kind(subject: Subject, rows: NDArray[np.intp]) -> dict[str, list[FoundValue]]:
@@ -233,6 +247,6 @@ COUNTED = re.compile(
 
 
 def _speaker(subject: Subject, row: int) -> str:
-    origin = subject.parsed.table.origins[subject.parsed.table.voice[row]]
+    origin = subject.origin(row)
     rank = f"rank {origin.rank}" if origin.rank is not None else ""
     return " on ".join(part for part in (rank, origin.node or "") if part)

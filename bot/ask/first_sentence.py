@@ -7,8 +7,9 @@ nearest that is known.
 import re
 from collections.abc import Sequence
 
-from bot.ask.fact_picker import Picker
+from bot.ask.question import Question
 from bot.ask.reply_lines import cited
+from bot.ask.subject import Subject
 from bot.ask.wanted_value import Wanted, holds, wanted
 from bot.text import wording
 from core.model import Scope
@@ -22,12 +23,12 @@ _SOURCE = re.compile(r"\.(?:py|so|cpp|cc|cu|h)\b")
 _WHY = re.compile(r"\b(?:why|how come|cause|reason)\b")
 
 
-def put_right(picker: Picker, lines: Sequence[str], intents: Sequence[str]) -> list[str]:
+def put_right(subject: Subject, question: Question, lines: Sequence[str], intents: Sequence[str]) -> list[str]:
     """An answer with what its first sentence lacks of the question in front of it, or said to be not there."""
     told = list(lines)
     if not told or told[0].startswith(_NONE):
         return told
-    if front := _cause(picker, intents) or lacking(picker, told):
+    if front := _cause(subject, question, intents) or lacking(subject, question, told):
         return told if front in told else [front, *told]
     return told
 
@@ -35,24 +36,19 @@ def put_right(picker: Picker, lines: Sequence[str], intents: Sequence[str]) -> l
 _NONE = ("No ", "Nothing", "None ", "I do not know", "That is not", "The logs do not", "There is no")
 
 
-def _cause(picker: Picker, intents: Sequence[str]) -> str:
+def _cause(subject: Subject, question: Question, intents: Sequence[str]) -> str:
     """What failed, for who asks why others did."""
-    subject = picker.subject
-    scope, lead = subject.diagnosis.scope, subject.leading
-    if (
-        list(intents[:1]) != ["others"]
-        or scope not in (Scope.NODE, Scope.JOB)
-        or not _WHY.search(picker.question.plain)
-    ):
+    scope = subject.diagnosis.scope
+    if list(intents[:1]) != ["others"] or scope not in (Scope.NODE, Scope.JOB) or not _WHY.search(question.plain):
         return ""
     says = f"By one fault, which the others passed on or waited for: {wording.sentence(subject.diagnosis.headline)}"
-    return cited(says, *([lead.id] if lead else []))
+    return cited(says, *subject.lead_ids)
 
 
-def lacking(picker: Picker, lines: Sequence[str]) -> str:
+def lacking(subject: Subject, question: Question, lines: Sequence[str]) -> str:
     """That no line tells a time or a length of time, where one is asked for and no line of the answer has any."""
-    kinds = wanted(picker.question)[:1]
-    if not kinds or kinds[0] not in _KINDS or holds(picker.subject, kinds[0], lines):
+    kinds = wanted(question)[:1]
+    if not kinds or kinds[0] not in _KINDS or holds(subject, kinds[0], lines):
         return ""
     if kinds[0] is Wanted.FILE and any(_SOURCE.search(line) for line in lines):  # of a program, which is asked for too
         return ""

@@ -7,31 +7,33 @@ tell nothing more than the answer does.
 import re
 from collections.abc import Sequence
 
-from bot.ask.about_events import stop_words
-from bot.ask.fact_picker import Picker
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
 from bot.ask.subject import Subject
 from bot.ask.terms import alternatives, stem_of, terms_of
+from bot.ask.told_diagnosis import searched
 from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import head_of
-from bot.text import wording
+from bot.ask.word_lists import stop_words
+from bot.ask.word_weights import WordWeights
 from core.answer.search import search
 
 # Shares of the weight of a question's words (bot/ask/line_search.py)
 ENOUGH = 0.6  # that a line must hold to come before an answer by names and words alone
 LEAST = 0.4  # that a line must hold to be shown as the nearest one, which is no answer
-WHOLE = 0.8  # that a line must hold to be shown before the refusal of what is seldom logged
 FAR = 0.25  # that it must hold more than each of the first two lines of the answer
 SHOWN = 2  # lines that stand before an answer
 _DENIES = re.compile(
     r"No (?:line|log|checkpoint|stacks)\b|Nothing\b|None of\b|There (?:is|are) no(?:ne)?\b|I (?:looked|found no)\b"
     r"|The logs (?:do not|hold no|count no)\b|The (?:job|logs) end(?:ed)? without\b"
 )
-# Said only after a search that is whole: of every way in which lines name who ended a job (bot/ask/about_events.py), of
-# every kind of message that may mean a saving (bot/ask/about_checkpoints.py), of all dumps (bot/ask/about_lines.py)
-_WHOLE_SEARCH = ("No log tells by whom", "No line reports a saved checkpoint", "No stacks were dumped")
+# Said only after a whole search: of all ways in which lines name who ended a job (bot/ask/about_events.py), of all
+# kinds of messages that may mean a saving (bot/ask/about_checkpoints.py), of all dumps (bot/ask/about_lines.py), and of
+# whatever counts iterations (core/course)
+_WHOLE_SEARCH = (
+    "No log tells by whom", "No line reports a saved checkpoint", "No stacks were dumped", "No line counts iterations",
+)  # fmt: skip
 # Intents about other things than lines: dumps, other jobs, the fault library, the diagnosis itself
 _WHOLE = (
     "stacks", "jobs", "compare", "before", "approved", "read", "missing", "changed", "sure", "next", "verdict", "blame",
@@ -104,18 +106,11 @@ def lacking_noun(subject: Subject, question: Question, lines: Lines) -> str:
         return ""
     stems = {stem_of(word) for word in head}
     known = {term for stem in stems for term in alternatives(stem)}
-    if known & terms_of("\n".join(lines)) or any(known & terms for terms in Picker(subject, question).messages):
+    if known & terms_of("\n".join(lines)) or any(known & terms for terms in WordWeights(subject, question).messages):
         return ""
     if any(search(subject.parsed, (word,)).lines for word in head):
         return ""
-    read = f"{wording.counted(subject.diagnosis.coverage.lines, 'line')} were searched"
-    return f"I cannot tell: no line speaks of “{' '.join(head)}” ({read})."
-
-
-def held_whole(subject: Subject, question: Question) -> Lines:
-    """The lines that hold nearly all that a question names, which no refusal may hide; none where no line does."""
-    search = LineSearch(subject, question)
-    return [] if search.lacks_a_word or not search.best or search.best[0].share < WHOLE else search.shown(SHOWN)
+    return f"I cannot tell: no line speaks of “{' '.join(head)}” ({searched(subject)} were searched)."
 
 
 def nearest(subject: Subject, question: Question) -> Lines:

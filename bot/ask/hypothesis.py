@@ -3,12 +3,12 @@
 import re
 
 from bot.ask.about_topics import topic_of
-from bot.ask.fact_picker import Picker
 from bot.ask.question import Question
 from bot.ask.reply_lines import cited, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import same, terms_of
 from bot.ask.wanted_value import Wanted, asks, wanted, yes_or_no
+from bot.ask.word_weights import WordWeights
 from core.model import Confidence, Scope
 
 SAME = 0.5  # share of the weight of what is proposed that the fault must hold to be it
@@ -48,15 +48,15 @@ def stance(subject: Subject, question: Question) -> str:  # noqa: PLR0911 a kind
     ids = [subject.leading.id] if subject.leading else []
     if named and blamed and not named & blamed:
         return cited(f"No, as far as the logs tell; {failed}.", *ids)
-    picker = Picker(subject, question)
-    proposed = picker.words - _GENERAL
+    weights = WordWeights(subject, question)
+    proposed = weights.words - _GENERAL
     known = _of_fault(subject)
     held = {word for word in proposed if any(term in known for term in (word, *same(word)))}
     if not proposed:
         return ""
     topic = topic_of(question)
     named_so = topic is not None and topic.special and topic.asked.search(diagnosis.headline.casefold()) is not None
-    if named_so or picker.weight(held) >= SAME * picker.weight(proposed):
+    if named_so or weights.weight(held) >= SAME * weights.weight(proposed):
         sure = "Yes" if diagnosis.confidence is Confidence.ESTABLISHED else "Likely yes"
         return cited(f"{sure}: {lower(diagnosis.headline)}.", *ids)
     sure = "No" if diagnosis.confidence is Confidence.ESTABLISHED else "Nothing in the logs says so"

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 
 from bot.ask import (
     about_checkpoints,
-    about_clocks,
     about_code,
     about_course,
     about_events,
@@ -61,7 +60,6 @@ ANSWERS: Mapping[str, tuple[str, Answer]] = {
     "count": ("how often something was logged", count),
     "harmless": ("whether an event or a line is the cause, a consequence or noise", about_relation.harmless_),
     "fate": ("what became of a node or a rank, whether the machine or a process died", about_fate.fate),
-    "clocks": ("time zones and clocks of nodes", about_clocks.clocks),
     "pair": ("two nodes or ranks beside each other", about_lines.pair),
     "find": ("lines that hold some words", about_lines.find),
 }

@@ -19,7 +19,7 @@ from core.logs.lines import NO_TIME
 from core.naming import natural
 
 FEWEST = 3  # values on each side of a change
-APART = 1.25  # times of the other level; chosen: less is the spread of healthy steps (about_pace.SLOWER is 1.3)
+APART = 1.25  # times of the other level; chosen: less is the spread of healthy steps
 WITHIN = 0.9  # share of the values of each side that lie on that side of the border between the levels
 NEAR = 0.5  # share of the largest change from which another speaker's is the same one
 START = 0.25  # share of the values in which a job may still be starting
@@ -64,12 +64,13 @@ def level_change(subject: Subject, found: Sequence[FoundValue], *, late: bool = 
     for item in found:
         if item.named.number is not None and np.isfinite(item.named.number):
             by_who.setdefault((item.who, int(subject.parsed.table.file[item.row])), []).append(item)
-    splits = {key: split for key, mine in by_who.items() if (split := _split(mine, late=late)) is not None}
+    numbers = {key: [item.named.number or 0.0 for item in mine] for key, mine in by_who.items()}
+    splits = {key: parts for key, mine in numbers.items() if (parts := split(mine, late=late)) is not None}
     if not splits:
         return None
-    most = max(sorted(splits), key=lambda key: abs(splits[key][2] - splits[key][1]))
-    at, before, since = splits[most]
-    alike = sorted(key for key, (_, low, high) in splits.items() if (high - low) / (since - before) >= NEAR)
+    most = max(sorted(splits), key=lambda key: abs(splits[key].since - splits[key].before))
+    at, before, since = splits[most].at, splits[most].before, splits[most].since
+    alike = sorted(key for key, parts in splits.items() if (parts.since - parts.before) / (since - before) >= NEAR)
     mine = by_who[most]
     who = tuple(key[0] for key in sorted(alike, key=lambda key: (natural(key[0]), key[1])))
     return LevelChange(mine[0].named.name, before, since, mine[at - 1], mine[at], who, len(by_who))
@@ -81,13 +82,19 @@ def told_change(subject: Subject, found: Sequence[FoundValue]) -> Lines:
     return _told(subject, change) if change is not None else []
 
 
-def first_change(subject: Subject, question: Question) -> Lines:
-    """The change of level that stands out most of all numbers of the job, of times before others."""
+def first_change(subject: Subject, question: Question, *, lengths: bool = False) -> Lines:
+    """The change of level that stands out most of all numbers of the job, of times before others.
+
+    Args:
+        lengths: of lengths of time and paces alone.
+    """
     changes = [change for found in _every(subject) if (change := level_change(subject, found, late=True)) is not None]
     paced = [change for change in changes if is_length(change.last.named)]  # which tells of slowness before all else
-    if (not paced and (asks(question, "slower") or asks(question, "how_slow"))) or not changes:
+    alone = lengths or asks(question, "slower") or asks(question, "how_slow")
+    if (alone and not paced) or not changes:
         return []
-    most = max(paced or changes, key=lambda change: (min(change.times, MOST) * len(change.who), change.name))
+    by_unit = [change for change in paced if change.last.named.is_pace]  # the job's own pace
+    most = max(by_unit or paced or changes, key=lambda change: (min(change.times, MOST) * len(change.who), change.name))
     return _told(subject, most)
 
 
@@ -123,9 +130,22 @@ def _in_training(subject: Subject, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return rows[(times == NO_TIME) | (times >= int(course.times[0]))] if len(course) else rows
 
 
-def _split(mine: Sequence[FoundValue], *, late: bool = False) -> tuple[int, float, float] | None:
-    """Where the values go to another level, and the middles of both; None where they keep theirs or go on by steps."""
-    values = np.array([item.named.number or 0.0 for item in mine], np.float64)
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Two levels of a series: the place with which the second begins, and the middles of both."""
+
+    at: int
+    before: float
+    since: float
+
+
+def split(series: Sequence[float], *, late: bool = False) -> Split | None:
+    """Where numbers go to another level; None where they keep theirs or go on by steps.
+
+    Args:
+        late: a change in the first of them is how a job starts, and none.
+    """
+    values = np.array(series, np.float64)
     best: tuple[float, int] | None = None
     for at in range(FEWEST, len(values) - FEWEST + 1):
         spread = float(
@@ -137,13 +157,13 @@ def _split(mine: Sequence[FoundValue], *, late: bool = False) -> tuple[int, floa
         return None
     at = best[1]
     if late and at <= START * len(values):
-        rest = _split(mine[at:])
-        return (at + rest[0], *rest[1:]) if rest is not None else None
+        rest = split(series[at:])
+        return Split(at + rest.at, rest.before, rest.since) if rest is not None else None
     before, since = float(np.median(values[:at])), float(np.median(values[at:]))
     low, high = sorted((abs(before), abs(since)))
     border, rose = (before + since) / 2, since > before
     kept = min(np.mean((values[:at] > border) != rose), np.mean((values[at:] > border) == rose))
-    return (at, before, since) if high > APART * low and kept >= WITHIN else None
+    return Split(at, before, since) if high > APART * low and kept >= WITHIN else None
 
 
 def _place(subject: Subject, item: FoundValue) -> str:

@@ -203,7 +203,7 @@ class LineSearch:
         names = sorted({found[0] for text in texts.values() for found in name.finditer(text)}, key=natural)
         if not 1 < len(names) <= MAX_NAMES:
             return []
-        who = {origin.node for row in texts if (origin := table.origins[table.voice[row]]).node}
+        who = {origin.node for row in texts if (origin := self._subject.origin(row)).node}
         by = f", in lines of {wording.names(sorted(who, key=natural), MAX_NAMES)}" if who else ""
         return [cited(f"{', '.join(names)}{by}.")]
 

@@ -11,7 +11,9 @@ from bot.ask.terms import terms_of
 
 MAX_TEXT = 4_000  # characters of a line that are read; longer ones are command lines and printed settings
 MAX_WORDS = 8  # of a name: "number of parameters on tensor model parallel rank"
-_UNIT = r"(?:%|[ ]?(?:[kmgt]i?b|bytes|[mun\u00b5]?s|secs?|seconds|min|minutes|hours?|it/s|ms/step)(?![\w]))?"
+_STEPS = r"(?:it|iter|step|batch|update|schritt)"
+PACE_UNIT = rf"(?i:m?s[ ]?/[ ]?{_STEPS}|{_STEPS}s?[ ]?/[ ]?s)"  # "127 ms/step", "1.2s/it", "5.34it/s"
+_UNIT = rf"(?:%|[ ]?(?:{PACE_UNIT}|[kmgt]i?b|bytes|[mun\u00b5]?s|secs?|seconds|min|minutes|hours?)(?![\w]))?"
 _NUMBER = (
     r"[-+]?[0-9]{1,15}(?:,[0-9]{3}){0,4}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,3})?(?:[/-][0-9]{1,9})?"
     rf"{_UNIT}(?![\w.:-]{{0,20}}[0-9A-Za-z])"
@@ -40,7 +42,8 @@ _LEVELS = ("DEBUG", "INFO", "WARNING", "WARN", "ERROR", "D", "I", "W", "E")
 _OWN_NUMBER = re.compile(
     r"(?:\s(?:after|at|of|in|for))?\s(?:step|iteration|iter|epoch|round|update)\s{1,3}[0-9]{1,12}:\s{0,4}$"
 )
-_PACE = re.compile(r"(?:it/s|ms/step)$")
+_PACE = re.compile(rf"{PACE_UNIT}$", re.IGNORECASE)
+_TOLD_PACE = re.compile(rf"[0-9]{PACE_UNIT}|[0-9] {PACE_UNIT}")
 _LENGTH = re.compile(r"[0-9] ?(?:[mun\u00b5]?s|secs?|seconds|min|minutes|h|hours)$")
 _KEYS = ("key", "name", "metric")
 _CLOCK = re.compile(
@@ -56,6 +59,11 @@ class NamedValue:
     value: str
     kind: str
     terms: frozenset[str] = field(compare=False)
+
+    @property
+    def is_pace(self) -> bool:
+        """Whether its unit is that of a pace."""
+        return _PACE.search(self.value) is not None
 
     @property
     def number(self) -> float | None:
@@ -90,6 +98,11 @@ def values_in(text: str) -> Iterator[NamedValue]:
         if name and not key:
             kind = match.lastgroup or ""
             yield NamedValue(name, value, kind, terms_of(name) | _kind_terms(value, kind))
+
+
+def message_terms(text: str) -> frozenset[str]:
+    """The terms of a message; a number with the unit of a pace is one, whatever stands beside it."""
+    return terms_of(text) | (terms_of("pace") if _TOLD_PACE.search(text[:MAX_TEXT]) else frozenset())
 
 
 def _kind_terms(value: str, kind: str) -> frozenset[str]:

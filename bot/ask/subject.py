@@ -7,13 +7,14 @@ from typing import Protocol
 
 import numpy as np
 
-from bot.ask.terms import terms_of
+from bot.ask.named_values import message_terms
 from bot.note.claim import Claims
 from bot.note.claim_source import ClaimSource
 from bot.note.claims import claims_of
 from bot.text.known_fault import KnownFault
 from core.events.row_text import read_rows
 from core.job import Manifest
+from core.logs.voices import Origin
 from core.model import Diagnosis, EventEvidence, Evidence, Role
 from core.parsed import Parsed
 
@@ -80,13 +81,23 @@ class Subject:
         last = {event: int(rows[-1]) for event, rows in table.rows_of(range(len(kinds))).items() if len(rows)}
         texts = read_rows(self.parsed.files, table, np.unique(np.array(list(last.values()), np.intp)))
         ends = [texts.get(last.get(event, -1), "") for event in range(len(kinds))]
-        return [terms_of(kind.sample) | terms_of(end) for kind, end in zip(kinds, ends, strict=True)]
+        return [message_terms(kind.sample) | message_terms(end) for kind, end in zip(kinds, ends, strict=True)]
 
     @property
     def leading(self) -> EventEvidence | None:
         """The direct trace that is shown first, else the first event that is not harmless."""
         events = [event for event in self.diagnosis.events if event.role is not Role.BENIGN]
         return next((event for event in events if event.is_trace), events[0] if events else None)
+
+    @property
+    def lead_ids(self) -> tuple[str, ...]:
+        """The id of what is shown first, to be cited; none where nothing is."""
+        return (self.leading.id,) if self.leading else ()
+
+    def origin(self, row: int) -> Origin:
+        """Who wrote a row of the event table."""
+        origin: Origin = self.parsed.table.origins[self.parsed.table.voice[row]]
+        return origin
 
     @cached_property
     def home(self) -> dict[int, str]:

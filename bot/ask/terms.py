@@ -1,10 +1,10 @@
 """What a text speaks of: its words without endings, those that mean the same in logs and in questions as one."""
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files as package_files
+
+from bot.ask.word_lists import word_lists
 
 MAX_TEXT = 2_000  # characters of a text whose words are read
 _PARTS = re.compile(r"[A-Z]?[a-z]{2,40}|[A-Z]{2,20}(?![a-z])|[a-z]|[0-9]{1,12}", re.ASCII)
@@ -50,7 +50,7 @@ def same(stem: str) -> Iterable[str]:
 @cache
 def _groups() -> dict[str, tuple[str, ...]]:
     """The groups of each stem (words.toml, [same])."""
-    groups = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["same"]
+    groups = word_lists("words")["same"]
     found: dict[str, tuple[str, ...]] = {}
     for name, words in groups.items():
         for word in words.split():

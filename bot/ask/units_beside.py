@@ -5,29 +5,29 @@ from statistics import median
 
 import numpy as np
 
-from bot.ask.fact_picker import Picker
 from bot.ask.find_values import is_length
 from bot.ask.named_values import values_in
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.wanted_value import yes_or_no
+from bot.ask.word_weights import WordWeights
 from bot.text import wording
 from core.answer.job_lookup import by_time
 from core.events.row_text import read_rows
 from core.naming import natural
 
-APART = 1.3  # times the middle of the others that is slower, as for iterations that take longer (about_pace.SLOWER)
+APART = 1.3  # times the middle of the others that is slower, as for iterations that take longer
 LEAST = 3  # values of each speaker of which a middle is taken
 MAX_ROWS = 4_000  # lines of a kind that are read
 MAX_LISTED = 6  # values in one sentence; chosen; of more the largest are told
 
 
-def slower(picker: Picker) -> Lines:
+def slower(weights: WordWeights) -> Lines:
     """A yes or no, with the middle of each one's times under the name that parts them most; empty without any."""
     best: tuple[float, str, dict[str, float]] | None = None
-    times, words = _times(picker), picker.words
-    said = [name for name in times if picker.share(words, terms_of(name))]
+    times, words = _times(weights), weights.words
+    said = [name for name in times if weights.share(words, terms_of(name))]
     for name, of_unit in times.items():
         if said and name not in said:
             continue
@@ -45,19 +45,19 @@ def slower(picker: Picker) -> Lines:
     listed = ", ".join(f"{unit} {value:g}" for unit, value in ordered[:MAX_LISTED])
     slow = [unit for unit, value in ordered if value >= APART * median(middles.values())] if apart >= APART else []
     if slow:
-        yes = "Yes: " if yes_or_no(picker.question) else ""
+        yes = "Yes: " if yes_or_no(weights.question) else ""
         says = f"{yes}{wording.names(slow, 3, 80)} took longer than the others by their own lines"
     else:
         says = "No: by their own lines none took much longer than the others"
     return [cited(f"{says}; {name}, the middle of each: {listed}.")]
 
 
-def _times(picker: Picker) -> dict[str, dict[str, list[float]]]:
+def _times(weights: WordWeights) -> dict[str, dict[str, list[float]]]:
     """Lengths of time by their names and who tells them, nodes, else ranks; without any, values that are asked for.
 
     "engine 8" numbers an engine, and its number is no time.
     """
-    subject, words = picker.subject, picker.words
+    subject, words = weights.subject, weights.words
     table = subject.parsed.table
     long: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     named_so: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -70,7 +70,7 @@ def _times(picker: Picker) -> dict[str, dict[str, list[float]]]:
         for row, text in texts.items():
             unit = _unit(subject, int(table.voice[row]))
             for named in values_in(text) if unit else ():
-                if named.number is not None and (is_length(named) or picker.share(words, named.terms)):
+                if named.number is not None and (is_length(named) or weights.share(words, named.terms)):
                     (long if is_length(named) else named_so)[named.name][unit].append(named.number)
     return long or named_so
 

@@ -1,15 +1,13 @@
 """What kind of value a question wants, and whether an answer holds one: "when" wants a clock, "who" a name."""
 
 import re
-import tomllib
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files as package_files
 
-from bot.ask.fact import PLACE
 from bot.ask.question import Question
 from bot.ask.subject import Subject
+from bot.ask.word_lists import word_lists
 
 
 class Wanted(StrEnum):
@@ -46,6 +44,8 @@ _ASKS = {
         r"(?:ranks?|nodes?|hosts?|machines?|box|boxes|servers?|workers?|pods?|process\w{0,2}|gpus?|stages?)\b"
     ),
 }
+# The place of a quoted line, which holds numbers and names of its own
+_PLACE = re.compile(r" \([^()]{1,200}:[0-9]{1,9}\)$")
 _HOLDS = {
     Wanted.PROCESS: re.compile(r"\bpid\W{0,2}[0-9]|\bprocess [0-9]", re.IGNORECASE),
     Wanted.WHEN: re.compile(r"\b[0-2]?[0-9]:[0-5][0-9]|\bfrom iteration [0-9]"),
@@ -117,7 +117,7 @@ def way_of(way: str) -> re.Pattern[str]:
 
 @cache
 def _ways() -> dict[str, re.Pattern[str]]:
-    ways = tomllib.loads(package_files("bot.ask").joinpath("words.toml").read_text(encoding="utf-8"))["ways"]
+    ways = word_lists("words")["ways"]
     return {name: re.compile(way) for name, way in ways.items()}
 
 
@@ -147,7 +147,7 @@ def yes_or_no(question: Question) -> bool:
 
 def holds(subject: Subject, kind: Wanted, lines: Sequence[str]) -> bool:
     """Whether lines of an answer hold a value of that kind."""
-    text = "\n".join(PLACE.sub("", line) for line in lines)
+    text = "\n".join(_PLACE.sub("", line) for line in lines)
     if kind is not Wanted.WHO:
         return _HOLDS[kind].search(text) is not None
     return re.search(r"\branks? [0-9]", text, re.IGNORECASE) is not None or any(

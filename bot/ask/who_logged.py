@@ -13,6 +13,7 @@ from bot.ask.line_search import LIKELY, NEAR, FoundLine, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
+from bot.ask.told_diagnosis import what_failed
 from bot.ask.wanted_value import asks, yes_or_no
 from bot.text import wording
 from core.answer import job_lookup
@@ -116,7 +117,7 @@ def _all_or_one(subject: Subject, question: Question) -> Lines | None:
     return [
         cited(f"{says}: {first.quote}.{server if asks_server else ''}", *first.cites),
         *shown,
-        cited(f"The diagnosis: {lower(subject.diagnosis.headline)}.", *([lead.id] if lead else [])),
+        what_failed(subject),
     ]
 
 
@@ -148,7 +149,7 @@ def _of_words(subject: Subject, question: Question) -> list[_Logged]:
 def _of_kind(subject: Subject, line: FoundLine) -> _Logged:
     parsed, event = subject.parsed, int(subject.parsed.table.event[line.row])
     rows = parsed.table.rows_of([event])[event].tolist()
-    origins = [parsed.table.origins[parsed.table.voice[row]] for row in rows]
+    origins = [subject.origin(row) for row in rows]
     nodes = sorted({origin.node for origin in origins if origin.node is not None}, key=natural)
     ranks = sorted({origin.rank for origin in origins if origin.rank is not None})
     quote = f"“{wording.without_clock(line.text.strip())[:90]}”"

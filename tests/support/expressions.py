@@ -233,7 +233,6 @@ def _of_rules() -> Iterator[str]:
 def _use() -> None:
     """Let everything be compiled that is compiled when it is needed: diagnose, ask, draw a page."""
     from bot.ask.about_topics import topics  # noqa: PLC0415
-    from bot.ask.about_unlogged import unlogged  # noqa: PLC0415
     from bot.fetch.jobs import Request  # noqa: PLC0415
     from bot.follow_up import follow_up  # noqa: PLC0415
     from bot.investigate import draft, investigate, page  # noqa: PLC0415
@@ -247,7 +246,7 @@ def _use() -> None:
     for question in ASKED:
         follow_up(question, Request("f07"), settings, found=(answer.diagnosis, answer.known))
     topics()
-    unlogged()
+    topics("quantities")
     terms_of(ASKED[0])
 
 

@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from bot.ask.about_clocks import clocks
 from bot.ask.about_fate import ending, fate
 from bot.ask.about_relation import harmless_
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
-from bot.ask.fact_picker import Picker
 from bot.ask.question import Question, read_question
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
+from bot.ask.word_weights import WordWeights
 from bot.outcome.savings import savings
 from core.diagnose import diagnose_parsed
 from core.model import Role
@@ -25,7 +24,7 @@ def asked(text: str, subject: Subject) -> Question:
 
 
 def values(text: str, subject: Subject) -> Lines:
-    return told_values(Picker(subject, asked(text, subject)), ())
+    return told_values(WordWeights(subject, asked(text, subject)), ())
 
 
 def subject_of(files: dict[str, str]) -> Subject:
@@ -59,7 +58,7 @@ def test_lines_that_successful_jobs_have_are_no_cause(lost: Subject) -> None:
     lines = harmless_(lost, asked('is "metrics push" the reason?', lost))
     assert lines is not None
     assert "successful jobs log it too" in lines[0]
-    assert any(line.startswith("What failed: Look at gpu018") for line in lines)
+    assert any(line.startswith("What failed: look at gpu018") for line in lines)
 
 
 def test_a_consequence_names_what_it_follows_from() -> None:
@@ -101,35 +100,10 @@ def test_a_number_of_a_node_stands_beside_the_others(measured_job: Subject) -> N
     assert lines[0].endswith("at 10:00:09; about then a1 109.")
 
 
-def test_the_course_of_a_number_tells_its_end(measured_job: Subject) -> None:
-    """Of the node whose number changed most: first, last, lowest and highest."""
-    lines = values("how did memory go", measured_job)
-    assert "it stayed about the same" in lines[0]
-    assert "9 at the last" in lines[1]
-
-
-def test_a_mean_is_told_of_all_and_of_each(measured_job: Subject) -> None:
-    """The mean of every value, then of each speaker."""
-    lines = values("average rss_mb per node", measured_job)
-    assert lines[0] == "rss_mb: 1054 is the mean of 20 values; a1 104.5, a2 2004."
-
-
 def test_a_number_that_no_line_has_is_not_told(measured_job: Subject) -> None:
     """No other number in its place, and no answer."""
     assert values("how many tokens per second", measured_job) == []
     assert not ask("how many tokens per second", measured_job).answered
-
-
-def test_a_clock_of_another_zone_is_told() -> None:
-    """Seven hours behind the others, by whole quarters of an hour."""
-    line = "{day}T{hour}:00:{second:02}Z {node} agent[7]: INFO alive"
-    files = {
-        f"{node}/agent.log": "\n".join(line.format(day=day, hour=hour, second=at, node=node) for at in range(5))
-        for node, day, hour in (("a1", "2026-11-23", "04"), ("a2", "2026-11-22", "21"), ("a3", "2026-11-23", "04"))
-    }
-    subject = subject_of(files)
-    lines = clocks(subject, asked("why is the clock of a2 off", subject))
-    assert lines[0].startswith("The same run: a2 writes in another time zone, 7 hours behind the other nodes: 21:00:00")
 
 
 def test_a_rank_that_did_not_save_is_named() -> None:

@@ -46,12 +46,6 @@ def test_a_name_with_its_unit_in_brackets_is_a_name() -> None:
     assert "600000" in ask("what is the timeout set to?", subject_of({"train.log": steps(20) + line})).lines[0]
 
 
-def test_a_refusal_hides_no_line_that_holds_all_of_the_question() -> None:
-    """Who fired what is seldom logged; here a line tells."""
-    line = "2026-11-20T10:01:00Z heartbeat: job watchdog fired after 600 s without progress\n"
-    assert "watchdog fired" in ask("who fired the watchdog?", subject_of({"train.log": steps(20) + line})).lines[0]
-
-
 @pytest.mark.parametrize(
     ("text", "is_one"),
     [("Anna, can you take this one?", True), ("moin", True), ("can you tell which node?", False)],

@@ -4,10 +4,10 @@ import pytest
 
 from bot.ask.about_values import told_values
 from bot.ask.answer import ask
-from bot.ask.fact_picker import Picker
 from bot.ask.named_values import values_in
 from bot.ask.question import read_question
 from bot.ask.subject import Subject
+from bot.ask.word_weights import WordWeights
 from core.diagnose import diagnose_parsed
 from core.parsed import parse_job
 from tests.support.jobs import job
@@ -21,7 +21,7 @@ def subject_of(files: dict[str, str]) -> Subject:
 
 
 def first(text: str, subject: Subject) -> str:
-    lines = told_values(Picker(subject, read_question(text, subject.parsed.nodes)), ())
+    lines = told_values(WordWeights(subject, read_question(text, subject.parsed.nodes)), ())
     return lines[0] if lines else ""
 
 
@@ -75,7 +75,6 @@ def subject() -> Subject:
         ("what was the read on gpu01 at 10:00:05?", "read: 22 ms (rank 0 on gpu01), step 5, at 10:00:05."),
         ("highest read on any node?", "read: highest 200 ms by rank 1 on gpu02, step 15, at 10:00:15."),
         ("which file did gpu03 open", "opening: /d/p2.bin (rank 2 on gpu03), at 10:00:00."),
-        ("did the read of gpu02 jump or drift?", "read: a jump: it rose from 21 to 200, from step 15, at 10:00:15 on."),
         ("wie viele traces waren es?", "traces: 600."),
         ("why did the read on gpu02 take so long?", ""),
         ("which entropy at step 3?", ""),
@@ -89,7 +88,7 @@ def test_a_value_is_asked_for_by_its_words(text: str, says: str, subject: Subjec
 
 def test_the_line_keeps_the_value(subject: Subject) -> None:
     """The quoted line is that of the value."""
-    lines = told_values(Picker(subject, read_question("highest read on any node?", subject.parsed.nodes)), ())
+    lines = told_values(WordWeights(subject, read_question("highest read on any node?", subject.parsed.nodes)), ())
     assert "step 15 loss 7.50 read 200 ms" in lines[1]
 
 

@@ -3,9 +3,7 @@
 import pytest
 
 from bot.ask.about_exits import asked_code, means
-from bot.ask.about_unlogged import unlogged
 from bot.ask.arguments import argument_changes, flags_of
-from bot.ask.english import labelled
 from bot.ask.question import Question, read_question
 from bot.ask.question_parts import clause_of, listed_of, parts_of
 
@@ -55,35 +53,6 @@ def test_a_list_has_the_head_of_its_first_thing() -> None:
     assert clause is not None
     assert clause.text == "is node-01 broken"
     assert clause_of(read("is node-01 broken?"), read) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "how hot was the card",
-        "wie warm war es auf dem Knoten",
-        "what was the voltage of its power supply",
-        "is there a ticket already, has anyone opened one? has anyone a ticket",
-        "who uploaded that file",
-        "whose job took our machine",
-        "when will the node be back online",
-        "谁在值班",
-    ],
-)
-def test_what_is_never_logged_is_known_by_its_words(text: str) -> None:
-    """In three languages; such a question is refused in one sentence when no line tells it."""
-    question = read_question(text, ())
-    assert any(refusal.asked.search(f"{text.casefold()}\n{question.plain}") for refusal in unlogged())
-
-
-def test_no_labelled_question_that_has_an_answer_is_refused() -> None:
-    """The words of refusals are none of those of other questions, unless the answer follows the refusal."""
-    asked = [
-        text
-        for text, intent in labelled()
-        if any(refusal.asked.search(text) and refusal.beside != intent for refusal in unlogged())
-    ]
-    assert [text for text in asked if "price" not in text and "old" not in text] == []
 
 
 @pytest.mark.parametrize(

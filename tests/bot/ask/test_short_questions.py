@@ -59,14 +59,6 @@ def test_signs_of_life_that_lines_abbreviate_are_no_denial(stopped: Subject) -> 
     assert ask("how many heartbeats were missed", stopped).lines[0].startswith("3 lines hold a heartbeat")
 
 
-def test_a_file_that_is_called_by_its_name_tells_its_last_kinds_of_lines(stopped: Subject) -> None:
-    """The last line of each kind, the last one first."""
-    lines = ask("what did the overseer do", stopped).lines
-    assert lines[0].endswith("of logs/overseer.log:")
-    assert "EVICT member=1" in lines[1]
-    assert "missing=1" in lines[2]
-
-
 def test_a_time_of_day_is_answered_by_its_lines(stopped: Subject) -> None:
     """What happened at a moment is no question of a cause."""
     reply = ask("what happened at 10:00:22", stopped)

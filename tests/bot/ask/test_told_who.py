@@ -76,7 +76,7 @@ def test_nobody_is_named_where_no_log_names_anybody(code: str) -> None:
     line = f"2026-11-20T10:00:21Z {code}\n"
     subject = subject_of({"gpu01/out.log": steps(20) + line})
     reply = ask("who killed it??", subject)
-    assert reply.lines[0].startswith("No log tells by whom: none of 21 lines names")
+    assert reply.lines[0].startswith("No log tells by whom: none of 21 lines of 1 file names")
     assert not reply.answered
     limit = line + "slurmstepd: error: *** JOB 7 ON gpu01 CANCELLED AT 2026-11-20T10:00:41 DUE TO TIME LIMIT ***\n"
     named = subject_of({"gpu01/out.log": steps(20) + limit})

@@ -1,10 +1,8 @@
-"""Facts about progress that no iteration counter tells: the last state of progress bars."""
+"""Progress that no iteration counter tells: the last state of progress bars."""
 
 import re
-from collections.abc import Iterator
 
-from bot.ask.fact import Fact
-from bot.ask.reply_lines import quoted
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.text import wording
 from core.answer.job_lookup import found_rows
@@ -20,8 +18,9 @@ _STATE = re.compile(
 )
 
 
-def facts_of_progress(subject: Subject) -> Iterator[Fact]:
-    """How far each progress bar came, the furthest first."""
+def told_bars(subject: Subject) -> Lines:
+    """How far each progress bar came, with its line, the furthest first; empty without any."""
+    lines: list[str] = []
     parsed = subject.parsed
     rows, _ = matching(parsed, [_BAR])
     furthest: dict[str, tuple[int, str, str, int]] = {}
@@ -37,5 +36,5 @@ def facts_of_progress(subject: Subject) -> Iterator[Fact]:
         says = (
             f"The progress bar “{name}”{who} came to {wording.counted(done, 'step')}{of}, {spent} after its beginning."
         )
-        topic = "how far iteration step progress batch epoch reached training came done many"
-        yield Fact(says, topic=topic, lines=tuple(quoted(found, 1)))
+        lines += [cited(says), *quoted(found, 1)]
+    return lines

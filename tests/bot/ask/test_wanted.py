@@ -1,10 +1,8 @@
-"""Facts: what a question may be answered from when no intent holds the kind of value that it wants."""
+"""What a question wants, and what its words mean."""
 
 import pytest
 
-from bot.ask.fact_picker import Picker
-from bot.ask.facts_course import facts_of_addresses, facts_of_course, facts_of_ends
-from bot.ask.facts_errors import named_in
+from bot.ask.about_code import named_in
 from bot.ask.hypothesis import stance
 from bot.ask.meant_node import with_meant
 from bot.ask.question import read_question
@@ -80,32 +78,6 @@ def test_an_error_names_what_it_quotes() -> None:
     assert named_in(error("failed (exitcode: -9) of binary: /opt/venv/bin/python")) == ()
 
 
-def test_the_course_tells_since_when_nothing_moved(subject: Subject) -> None:
-    """With the clock and the iteration."""
-    says = next(iter(facts_of_course(subject))).says
-
-    assert says.startswith("Nothing moved after 13:45:2")
-    assert "iteration 30 was the last complete one" in says
-
-
-def test_ends_are_told_in_their_order(subject: Subject) -> None:
-    """The node that fell silent stands first."""
-    sentences = [fact.says for fact in facts_of_ends(subject) if fact.says.startswith("Last lines by node")]
-
-    assert sentences[0].startswith("Last lines by node: gpu018 13:45:27")
-
-
-def test_an_address_is_its_node_to_who_names_it(subject: Subject) -> None:
-    """The fact of that address comes first, whatever else the question says."""
-    facts = list(facts_of_addresses(subject))
-    if not facts:
-        pytest.skip("job.json of the example has no addresses")
-    address = facts[0].keys[0]
-    picked = Picker(subject, read_question(f"who is {address}", subject.parsed.nodes)).answering()
-
-    assert picked[0].says == facts[0].says
-
-
 def test_that_node_is_the_suspect(subject: Subject) -> None:
     """A question that names nobody and says "that box" means the node that the answer names."""
     asked = with_meant(read_question("memory on that box", subject.parsed.nodes), subject)
@@ -121,8 +93,3 @@ def test_a_proposed_cause_that_is_none_is_denied_with_what_failed(subject: Subje
 
     assert other.startswith("No, as far as the logs tell")
     assert longer.startswith("The logs do not tell what would have happened; look at gpu018")
-
-
-def test_what_nobody_logged_is_no_fact(subject: Subject) -> None:
-    """Words that stand nowhere find nothing, though one of them is common."""
-    assert Picker(subject, read_question("which barista made the coffee", subject.parsed.nodes)).answering() == []
