@@ -49,6 +49,9 @@ CHUNKS, MOSTLY_WHOLE = 10, 0.95
 # Of the time, for the two ways of stages in most parts of the run, whose transfers one way run together in coarse
 # records: 0 in twelve such; of 200 groups of two at least .24 (docs/LOG.md)
 NEVER_AT_ONCE = 0.12
+# Between two connections of one kind in the bytes they send; and of those the part whose kind is that of all: of four
+# rails of a pipeline in records of 8 ms three were told (docs/LOG.md)
+AS_MUCH, MOST = 0.01, 2 / 3
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
 
@@ -167,7 +170,21 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
         most = SEVERAL if beside[connections.ends(connection)] > 1 else CHUNKS  # experts are beside their gradients
         often = min(map(len, lane)) > most * steps and _multiples(lane, MOSTLY_WHOLE)
         kinds[connection] = "pp" if pipeline or often or _one_then_other(lane, SEVERAL * steps) else "dp"
+    kinds = _as_most(connections, kinds)
     return kinds | dict.fromkeys(_beside_gradients(connections, kinds, lanes), "ep")
+
+
+def _as_most(connections: Connections, kinds: Mapping[int, str]) -> dict[int, str]:
+    """The same kinds; what sends as many bytes as others is what most of them are, as on all rails of a job."""
+    found = dict(kinds)
+    order = sorted(kinds, key=lambda connection: (int(connections.sent[connection].sum()), connection))
+    volume = connections.sent[order].sum(axis=1)
+    parts = np.split(np.array(order), np.flatnonzero(volume[1:] > (1 + AS_MUCH) * volume[:-1]) + 1)
+    for part in parts:
+        most, often = Counter(kinds[connection] for connection in part.tolist()).most_common(1)[0]
+        if often >= MOST * len(part):
+            found |= dict.fromkeys(part.tolist(), most)
+    return found
 
 
 def _beside_gradients(
