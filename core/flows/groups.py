@@ -212,6 +212,8 @@ def _beside_gradients(
     ]
     if not found:
         return []
+    if all(len({nic for ends in map(connections.ends, kinds) if own in ends for nic in ends}) == 2 for own in most):
+        return [one for one in found if connections.sent[one].sum() < reduced[connections.ends(one)]]
     stages = any(kind == "pp" and connections.ends(connection) not in reduced for connection, kind in kinds.items())
     if stages and all(nic in most for connection in kinds for nic in connections.ends(connection)):
         return found
