@@ -170,20 +170,24 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
         most = SEVERAL if beside[connections.ends(connection)] > 1 else CHUNKS  # experts are beside their gradients
         often = min(map(len, lane)) > most * steps and _multiples(lane, MOSTLY_WHOLE)
         kinds[connection] = "pp" if pipeline or often or _one_then_other(lane, SEVERAL * steps) else "dp"
-    kinds = _as_most(connections, kinds)
+    kinds = _as_most(connections, kinds, lanes)
     return kinds | dict.fromkeys(_beside_gradients(connections, kinds, lanes), "ep")
 
 
-def _as_most(connections: Connections, kinds: Mapping[int, str]) -> dict[int, str]:
-    """The same kinds; what sends as many bytes as others is what most of them are, as on all rails of a job."""
+def _as_most(
+    connections: Connections, kinds: Mapping[int, str], lanes: Mapping[int, tuple[Transfers, Transfers]]
+) -> dict[int, str]:
+    """The same kinds; what sends as many bytes as others, about as often, is what most of them are: rails are alike."""
+    members = sorted(kinds)
+    volume = connections.sent[members].sum(axis=1)
+    often = np.array([min(map(len, lanes[connection])) for connection in members])
     found = dict(kinds)
-    order = sorted(kinds, key=lambda connection: (int(connections.sent[connection].sum()), connection))
-    volume = connections.sent[order].sum(axis=1)
-    parts = np.split(np.array(order), np.flatnonzero(volume[1:] > (1 + AS_MUCH) * volume[:-1]) + 1)
-    for part in parts:
-        most, often = Counter(kinds[connection] for connection in part.tolist()).most_common(1)[0]
-        if often >= MOST * len(part):
-            found |= dict.fromkeys(part.tolist(), most)
+    for place, connection in enumerate(members):
+        near = (np.abs(volume - volume[place]) <= AS_MUCH * volume[place]) & (often <= SEVERAL * often[place])
+        near &= often[place] <= SEVERAL * often
+        most, many = Counter(kinds[members[other]] for other in np.flatnonzero(near).tolist()).most_common(1)[0]
+        if many >= MOST * near.sum():
+            found[connection] = most
     return found
 
 
