@@ -37,17 +37,12 @@ ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a la
 # Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
 # lateness was .011 to .05 of the step's, and 4 to 6 times its level before (docs/LOG.md)
 CLEAR_SHARE, CLEAR_TIMES = 0.01, 3.0
-# Between them, for who is alone: among experts all acknowledge late, so a slow link had .097 of the step's and 2.4
-# times its level, but no other rose (docs/LOG.md)
-HALF_SHARE = 0.05
+HALF_SHARE = 0.05  # between them, for who is alone: among experts a slow link had .097 and 2.4 times its level
 # The same for the time that transfers to a NIC lasted: .51 to 1.17 in 13 of 31 slow links, and of 70 other slow
 # stretches .06 at most where it stood out (docs/LOG.md)
 RECEIPT_SHARE = 0.4
-# Before a NIC whose data takes longer by less than ``ALONE``: 4 ms at a slow link, others .6 (docs/LOG.md)
-QUEUE_US = 2_000
-# Of what a step took longer, that a NIC of a ring began to send later by: stalls of FSDP had .8 and more, and nobody
-# else entered late, where batches of very different length hid them in the sum of work (docs/LOG.md)
-ENTRY_SHARE = 0.6
+QUEUE_US = 2_000  # before a NIC whose data takes longer by less than ``ALONE``: 4 ms at a slow link, others .6
+ENTRY_SHARE = 0.6  # the same for beginning to send later: stalls of FSDP had .8 and more (docs/LOG.md)
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
 HIDDEN = 0.02  # of a step, the rise of a link that is slow by its own signs (docs/LOG.md)
@@ -279,15 +274,9 @@ class Localizer:
         return came if came is not None and came.kind == "slow_group" else None
 
     def _queue_alone(self, nic: str | None, inside: Bools) -> float:
-        """How much longer data waits before a NIC than before the middle one of the others.
-
-        On a busy machine, and in coarse records, it seems to wait before all of them.
-        """
-        if nic is None:
-            return 0.0
-        waits = {of: self._queue(self._connections.addresses[of], inside) for of in self._job.nics}
-        own = waits.pop(self._connections.addresses.index(nic))
-        return own - float(np.median(list(waits.values())))
+        """The same beyond the middle of the others: on a busy machine data seems to wait before all."""
+        waits = {of: self._queue(of, inside) for of in map(self._connections.addresses.__getitem__, self._job.nics)}
+        return waits.pop(nic) - float(np.median(list(waits.values()))) if nic else 0.0
 
     def _queue(self, nic: str | None, inside: Bools) -> float:
         """Microseconds that data waits before a NIC; 0 where it is none."""
