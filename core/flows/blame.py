@@ -27,30 +27,26 @@ from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 from core.flows.transfers import MESSAGE_US
 
+STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
+# Times the next rise, where a sign that says little by itself is believed, for nobody else comes near: how long
+# transfers to a NIC last, 7 in 13 slow links; single silences and late entries of stalls, 5.8 to 40, in steps within
+# the spread of their neighbours too, where sums of work were noise twice. And for a group: where all ranks grew slower,
+# the stage with most work rose 2.6 times as far as the next (docs/LOG.md)
+ALONE = 5.0
 ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a late link behind its other transfers
 # Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
 # lateness was .011 to .05 of the step's, and 4 to 6 times its level before (docs/LOG.md)
-CLEAR_SHARE, CLEAR_TIMES, CLEAR_APART = 0.01, 3.0, 2.5
-# Between them: among experts all acknowledge late, so a slow link had .097 of the step's and 2.4 times its level,
-# but no other rose (docs/LOG.md)
-HALF_SHARE, HALF_APART = 0.05, 5.0
-# The same for the time that transfers to a NIC lasted: .51 to 1.17 and 7 times the next in 13 of 31 slow links, and of
-# 70 other slow stretches .06 at most where it stood out (docs/LOG.md)
-RECEIPT_SHARE, RECEIPT_APART = 0.4, 5.0
-QUEUE_US = 2_000  # before a NIC, where 2.5 times the next is enough: 4 ms at a slow link, others .6 (docs/LOG.md)
-LONGEST_APART = 5.0  # the same for the longest silence of a step, where experts' calls hide the sum (docs/LOG.md)
-# The same in a step that is within the spread of its neighbours: 9 to 40 in four stalls of those; sums of work, which
-# are nobody else's by chance, were noise twice (docs/LOG.md)
-STALL_APART = 8.0
-# Of what a step took longer, that a NIC of a ring began to send later by, and times the next: stalls of FSDP had .8 and
-# more, and nobody else entered late, where batches of very different length hid them in the sum of work (docs/LOG.md)
-ENTRY_SHARE, ENTRY_APART = 0.6, 5.0
+CLEAR_SHARE, CLEAR_TIMES = 0.01, 3.0
+HALF_SHARE = 0.05  # between them, for who is alone: among experts a slow link had .097 and 2.4 times its level
+# The same for the time that transfers to a NIC lasted: .51 to 1.17 in 13 of 31 slow links, and of 70 other slow
+# stretches .06 at most where it stood out (docs/LOG.md)
+RECEIPT_SHARE = 0.4
+QUEUE_US = 2_000  # before a NIC whose data takes longer by less than ``ALONE``: 4 ms at a slow link, others .6
+ENTRY_SHARE = 0.6  # the same for beginning to send later: stalls of FSDP had .8 and more (docs/LOG.md)
 OWN_SHARE = 0.3  # the same for time of its own: pipelines and rings wait for all of it
-STANDS_OUT = 2.0  # times the rise of any other: neighbours in a ring rise too
 PEERS = 0.5  # of the highest rise: who has that much is slow as well
 HIDDEN = 0.02  # of a step, the rise of a link that is slow by its own signs (docs/LOG.md)
-# The same where it is ``HALF_APART`` times the next: .011 and .015 of two slow links, the next a tenth (docs/LOG.md)
-HIDDEN_ALONE = 0.01
+HIDDEN_ALONE = 0.01  # the same of who is alone: .011 and .015 of two slow links, the next a tenth (docs/LOG.md)
 
 
 class Localizer:
@@ -147,7 +143,7 @@ class Localizer:
         if self.starts_only or self._work is None:
             return None
         says = "worked longer without a word"
-        return self._nic("slow_compute", says, self._silences, (step, ~step), least, STALL_APART)
+        return self._nic("slow_compute", says, self._silences, (step, ~step), least, ALONE)
 
     def slow_switch(self) -> tuple[tuple[int, int], Attribution] | None:
         """Steps, first and last, in which a switch held what passed it, by that alone; None where none did."""
@@ -176,7 +172,7 @@ class Localizer:
             inside[steps[0] : steps[1] + 1] = True
             when, alone = (inside, ~inside), HIDDEN_ALONE * self._timeline.period
             late = self._nic("slow_nic", "acknowledged later", self._answers, when, alone)
-            clear = late is not None and late.rise >= min(least, HALF_APART * late.other)
+            clear = late is not None and late.rise >= min(least, ALONE * late.other)
             if late is not None and clear and late.subject.nic and not self._without_queue(late, inside):
                 return steps, late
             went = self._slow_sender(inside, ~inside, least, STANDS_OUT)
@@ -217,9 +213,9 @@ class Localizer:
                     return self._nic("slow_nic", "sent its data slower", self._sendings, when, RECEIPT_SHARE * more)
         if late is None or late.rise >= ANSWER_SHARE * more:
             return late
-        if late.rise >= max(HALF_SHARE * more, HALF_APART * late.other):
+        if late.rise >= max(HALF_SHARE * more, ALONE * late.other):
             return late
-        clear = late.rise >= max(CLEAR_TIMES * late.before, CLEAR_APART * late.other)
+        clear = late.rise >= max(CLEAR_TIMES * late.before, STANDS_OUT * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None
 
     def _without_queue(self, late: Attribution, inside: Bools) -> set[int]:
@@ -233,12 +229,12 @@ class Localizer:
             return None
         when = inside, outside
         waited = without(self._receipts, self._fed(when, least))
-        came = self._nic("slow_nic", "had its data come in slower", waited, when, least, CLEAR_APART)
+        came = self._nic("slow_nic", "had its data come in slower", waited, when, least, STANDS_OUT)
         if came is not None:
-            queue = self._queue(came.subject.nic, inside)
-            if queue > (LINK_US if came.rise >= RECEIPT_APART * came.other else QUEUE_US):
+            queue = self._queue_alone(came.subject.nic, inside)
+            if queue > (LINK_US if came.rise >= ALONE * came.other else QUEUE_US):
                 return came
-        return self._slow_sender(inside, outside, least, RECEIPT_APART)
+        return self._slow_sender(inside, outside, least, ALONE)
 
     def _fed(self, when: tuple[Bools, Bools], least: float) -> set[int]:
         """Whose data comes in slower, queues nowhere, and is sent by the one that data queues before.
@@ -267,15 +263,20 @@ class Localizer:
             return None
         highest = int(np.argmax(rises(self._receipts, *when)[0]))
         receiver = self._connections.addresses[self._receipts.things[highest][0]]
-        return went if self._queue(receiver, inside) <= LINK_US else None
+        return went if self._queue_alone(receiver, inside) <= LINK_US else None
 
     def _slow_pair(self, inside: Bools, outside: Bools, least: float) -> Attribution | None:
         """The group of which all had their data come in slower, where the records do not tell before whom it waits."""
         if inside.sum() < 2:
             return None
         when = inside, outside
-        came = self._nic("slow_nic", "had its data come in slower", self._receipts, when, least, RECEIPT_APART)
+        came = self._nic("slow_nic", "had its data come in slower", self._receipts, when, least, ALONE)
         return came if came is not None and came.kind == "slow_group" else None
+
+    def _queue_alone(self, nic: str | None, inside: Bools) -> float:
+        """The same beyond the middle of the others: on a busy machine data seems to wait before all."""
+        waits = {of: self._queue(of, inside) for of in map(self._connections.addresses.__getitem__, self._job.nics)}
+        return waits.pop(nic) - float(np.median(list(waits.values()))) if nic else 0.0
 
     def _queue(self, nic: str | None, inside: Bools) -> float:
         """Microseconds that data waits before a NIC; 0 where it is none."""
@@ -294,7 +295,7 @@ class Localizer:
             elif worker is None and inside.sum() > 1:
                 worker = self._of_neighbours(when, least)
             if worker is None or inside.sum() == 1:  # among many short silences a stall is one long one
-                apart = STANDS_OUT if inside.sum() == 1 else LONGEST_APART
+                apart = STANDS_OUT if inside.sum() == 1 else ALONE
                 stall = self._nic("slow_compute", "worked longer without a word", self._silences, when, least, apart)
                 worker = min(filter(None, [worker, stall]), key=lambda found: found.other / found.rise, default=None)
             if worker is None and not self._groups.of("pp"):  # among stages a late entry may come of another one
@@ -309,12 +310,12 @@ class Localizer:
 
     def _enters_late(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
         late = late_entries(self._connections, self._groups, self._timeline)
-        clear = max(least, ENTRY_SHARE * more), ENTRY_APART
+        clear = max(least, ENTRY_SHARE * more), ALONE
         return self._nic("slow_compute", "began to send later than its group", late, (inside, outside), *clear)
 
     def _of_group(self, group: Attribution, when: tuple[Bools, Bools]) -> Attribution | None:
         """The one of a slow group that each single piece of work took longer: the others wait for it unprompted."""
-        alone = self._nic("slow_compute", "worked longer without a word", self._silences, when, 0.0, LONGEST_APART)
+        alone = self._nic("slow_compute", "worked longer without a word", self._silences, when, 0.0, ALONE)
         if alone is None or alone.subject.nic is None:
             return None
         highest = group.series.things[group.series.guilty[0]]
@@ -337,7 +338,7 @@ class Localizer:
             return None
         others = {nic for (nic,) in self._silences.things if nic not in peers}
         says = "worked longer without a word"
-        alone = self._nic("slow_compute", says, without(self._silences, others), when, 0.0, LONGEST_APART)
+        alone = self._nic("slow_compute", says, without(self._silences, others), when, 0.0, ALONE)
         server = alone.subject.server if alone else None
         return alone and replace(alone, subject=Subject(server=server))
 
@@ -379,7 +380,7 @@ class Localizer:
             return None
         nics = [self._connections.addresses[nic] for place in peers for nic in sign.things[place]]
         subject = self._subject(nics)
-        if subject is None:
+        if subject is None or (subject.server is None and highest < ALONE * other):
             return None
         who = subject.nic or subject.server or subject.group
         series = FlowSeries(self._called(sign), sign.values, tuple(peers))

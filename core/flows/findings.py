@@ -12,7 +12,7 @@ from core.flows.connections import Connections
 from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
 from core.flows.jobs import Floats, JobFlows
-from core.flows.stretches import SlowStep, Stretch, find_stretch, has_come_to_pace, slow_steps, without_pauses
+from core.flows.stretches import SLOW, SlowStep, Stretch, find_stretch, has_come_to_pace, slow_steps, without_pauses
 from core.flows.table import Ints
 from core.flows.timeline import QUIET, Timeline
 from core.flows.topology import Topology
@@ -54,6 +54,8 @@ def find_findings(
     unpaused = without_pauses(durations, stored > STORED)
     stretch = find_stretch(unpaused)
     found = [_stretch(localizer, timeline, unpaused, stretch)] if stretch is not None else []
+    # of the first steps that nobody made slow only what would be slow in one step too: jobs become faster
+    found = [finding for finding in found if finding.subject or finding.steps[0] or finding.score > SLOW - 1]
     if localizer is not None and fine and stretch is None:
         found = _slight(localizer, timeline, unpaused)
     vague = all(finding.subject is None or finding.kind == "slow_group" for finding in found)

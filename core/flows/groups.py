@@ -49,6 +49,9 @@ CHUNKS, MOSTLY_WHOLE = 10, 0.95
 # Of the time, for the two ways of stages in most parts of the run, whose transfers one way run together in coarse
 # records: 0 in twelve such; of 200 groups of two at least .24 (docs/LOG.md)
 NEVER_AT_ONCE = 0.12
+# Between two connections of one kind in the bytes they send; and of those the part whose kind is that of all: of four
+# rails of a pipeline in records of 8 ms three were told (docs/LOG.md)
+AS_MUCH, MOST = 0.01, 2 / 3
 WAITS = 20  # silences of a pipeline connection that are asked who speaks first after them
 VISIBLE = 0.5  # of the time that a connection is busy: above it the records are longer than the transfers
 
@@ -167,7 +170,25 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
         most = SEVERAL if beside[connections.ends(connection)] > 1 else CHUNKS  # experts are beside their gradients
         often = min(map(len, lane)) > most * steps and _multiples(lane, MOSTLY_WHOLE)
         kinds[connection] = "pp" if pipeline or often or _one_then_other(lane, SEVERAL * steps) else "dp"
+    kinds = _as_most(connections, kinds, lanes)
     return kinds | dict.fromkeys(_beside_gradients(connections, kinds, lanes), "ep")
+
+
+def _as_most(
+    connections: Connections, kinds: Mapping[int, str], lanes: Mapping[int, tuple[Transfers, Transfers]]
+) -> dict[int, str]:
+    """The same kinds; what sends as many bytes as others, about as often, is what most of them are: rails are alike."""
+    members = sorted(kinds)
+    volume = connections.sent[members].sum(axis=1)
+    often = np.array([min(map(len, lanes[connection])) for connection in members])
+    found = dict(kinds)
+    for place, connection in enumerate(members):
+        near = (np.abs(volume - volume[place]) <= AS_MUCH * volume[place]) & (often <= SEVERAL * often[place])
+        near &= often[place] <= SEVERAL * often
+        most, many = Counter(kinds[members[other]] for other in np.flatnonzero(near).tolist()).most_common(1)[0]
+        if many >= MOST * near.sum():
+            found[connection] = most
+    return found
 
 
 def _beside_gradients(
@@ -195,6 +216,8 @@ def _beside_gradients(
     ]
     if not found:
         return []
+    if all(len({nic for ends in map(connections.ends, kinds) if own in ends for nic in ends}) == 2 for own in most):
+        return [one for one in found if connections.sent[one].sum() < reduced[connections.ends(one)]]
     stages = any(kind == "pp" and connections.ends(connection) not in reduced for connection, kind in kinds.items())
     if stages and all(nic in most for connection in kinds for nic in connections.ends(connection)):
         return found

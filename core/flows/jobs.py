@@ -28,6 +28,9 @@ SAME_CLOCK = 0.2
 # The same of all that is sent within so long, for rails on a machine that has more ranks than processors keep time by
 # tens of milliseconds only: .47 to .8 in 31 of 35 pairs of rails, tenants .27 at most at any shift (docs/LOG.md)
 PACE_US, SAME_PACE = 50_000, 0.35
+# Less is enough for clusters on the same servers that send as many bytes, within a hundredth: rails of six servers
+# under load had .26, tenants on shared servers .12 at most (docs/LOG.md)
+SAME_RAILS, AS_MUCH = 0.2, 0.01
 # Of the bursts of the cluster that has fewer, beyond chance: that many begin with one of the other. Of two rails of a
 # job one may be slow, and busy for ten times as long; both still begin at once: .39 to 1.0, tenants -.01 (docs/LOG.md)
 SAME_TURNS, TURN_US = 0.3, 5_000
@@ -134,6 +137,7 @@ def _join(connections: Connections, topology: Topology, heavy: Bools, cluster: I
         {(x, y) for shared in servers.values() for x in shared for y in shared if x < y} - set(neighbours)
     )
     activity, width = _activity(connections, heavy, cluster, sorted({name for pair in neighbours for name in pair}))
+    sizes = {name: _size(connections, topology, heavy, cluster, name) for name in activity}
     blind = False
     for x, y in neighbours:
         if job[x] == job[y]:
@@ -142,7 +146,8 @@ def _join(connections: Connections, topology: Topology, heavy: Bools, cluster: I
         alike = busy and np.corrcoef(activity[x], activity[y])[0, 1] > SAME_CLOCK
         if busy and not alike:
             begun = (_begun(connections, heavy, cluster, name) for name in (x, y))
-            if _in_turn(*begun) <= SAME_TURNS and not _same_pace(activity[x], activity[y], PACE_US // width):
+            least = SAME_RAILS if _as_large(sizes[x], sizes[y]) else SAME_PACE
+            if _in_turn(*begun) <= SAME_TURNS and not _same_pace(activity[x], activity[y], PACE_US // width, least):
                 continue
         blind |= not busy
         old, new = max(job[x], job[y]), min(job[x], job[y])
@@ -173,13 +178,28 @@ def _near(moments: Ints, others: Ints) -> float:
     return float((np.minimum(np.abs(moments - before), np.abs(after - moments)) < TURN_US).mean())
 
 
-def _same_pace(one: Floats, other: Floats, bins: int) -> bool:
+def _size(
+    connections: Connections, topology: Topology, heavy: Bools, cluster: Ints, name: int
+) -> tuple[frozenset[str], int]:
+    """The servers of a cluster and the bytes that it sent."""
+    nics = np.flatnonzero(cluster == name).tolist()
+    servers = frozenset(topology.server_of(connections.addresses[nic]) for nic in nics)
+    return servers, int(connections.sent[heavy & (cluster[connections.a] == name)].sum())
+
+
+def _as_large(one: tuple[frozenset[str], int], other: tuple[frozenset[str], int]) -> bool:
+    """Whether two clusters are on the same servers and send as much, as rails of one job."""
+    return one[0] == other[0] and abs(one[1] - other[1]) <= AS_MUCH * max(one[1], other[1])
+
+
+def _same_pace(one: Floats, other: Floats, bins: int, least: float) -> bool:
     """Whether two clusters are busy at the same times, more than if one were shifted: both hurry and wait together.
 
     Tenants with steps of one length are as much so at another shift, but by chance.
 
     Args:
         bins: that are taken together.
+        least: correlation of the two.
     """
     if bins < 2 or len(one) < 4 * bins:  # of coarser bins the noise of their servers is alike
         return False
@@ -188,7 +208,7 @@ def _same_pace(one: Floats, other: Floats, bins: int) -> bool:
     first, second = np.fft.rfft(smooth)
     alike = np.fft.irfft(first * second.conj(), smooth.shape[1]) / np.prod(np.linalg.norm(smooth, axis=1))
     near = float(np.roll(alike, bins)[: 2 * bins + 1].max())  # one rail may begin somewhat later than another
-    return near > max(SAME_PACE, float(alike[2 * bins : 1 - 2 * bins].max()))
+    return near > max(least, float(alike[2 * bins : 1 - 2 * bins].max()))
 
 
 def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list[int]) -> tuple[dict[int, Floats], int]:

@@ -1,7 +1,7 @@
 """One job of a capture: its groups, steps and findings. It needs no other job, so it may be judged anywhere."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -148,7 +148,7 @@ def _stages(connections: Connections, group: FlowGroup, name: str) -> Iterator[L
 
 
 def in_order(connections: Connections, groups: Groups, start: Ints) -> Groups:
-    """The same groups; each pipeline from the stage on that sends first in a step, where its records show one.
+    """The same groups; each pipeline from the stage on that sends first in a step, as most of a job's show it.
 
     Differs: who speaks first after the longest silences is the second stage where that one is slow (docs/LOG.md).
 
@@ -157,8 +157,17 @@ def in_order(connections: Connections, groups: Groups, start: Ints) -> Groups:
     """
     if not len(start):
         return groups
-    ordered = (_from_first(connections, group, start) if group.kind == "pp" else group for group in groups.groups)
-    return replace(groups, groups=tuple(ordered))
+    ordered = [_from_first(connections, group, start) if group.kind == "pp" else group for group in groups.groups]
+    ring = {nic: number for number, group in enumerate(groups.of("dp")) for nic in group.nics}
+    paths = Counter(tuple(ring.get(nic, -1) for nic in group.nics) for group in ordered if group.kind == "pp")
+    return replace(groups, groups=tuple(_as_others(group, ring, paths) for group in ordered))
+
+
+def _as_others(group: FlowGroup, ring: Mapping[int, int], paths: Mapping[tuple[int, ...], int]) -> FlowGroup:
+    """A pipeline the other way round, where more of those through the same rings go that way: stages are rings."""
+    path = tuple(ring.get(nic, -1) for nic in group.nics)
+    turned = paths.get(path[::-1], 0) > paths.get(path, 0)
+    return replace(group, nics=group.nics[::-1]) if group.kind == "pp" and turned else group
 
 
 def _from_first(connections: Connections, group: FlowGroup, start: Ints) -> FlowGroup:

@@ -1,7 +1,8 @@
 """Plans of sets drawn at random: layouts, sizes and faults that nobody chose.
 
 ``python -m lab.flows.plans --seed 7 --sets 8 --name r > plan.json``; with ``--unusual`` three levels of switches, three
-tenants, tenants on the same servers, larger and mixed groups, coarser records, and links that are slow to send on.
+tenants, tenants on the same servers, larger and mixed groups, coarser records, and links that are slow to send on; with
+``--uneven`` stages that differ.
 ``lab.flows.sets`` makes the sets of a plan. The
 same seed gives the same plan. How strong a fault is follows from the bytes and the work of its job: it makes a step
 longer by ``STRONGER`` of its length, however the job is laid out.
@@ -20,6 +21,7 @@ RANKS, MORE, MOST = (
     12,
     14,
 )  # of a set, of an unusual one and of a further one: more leave two cores too little room for their own work
+EVEN_MOST = 16  # of one of uneven stages, which waits more
 FEWEST = 3  # ranks of a job
 STEPS = 60  # chosen: enough for what is usual, for the fault and for what comes after it
 STRONGER = 0.3, 1.2  # of a step's length, that a fault adds
@@ -68,6 +70,13 @@ FURTHER: Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]] = (
     ((3, 3, 1), (_ZERO, {"embedding": True})), ((3, 2, 1), ({"experts": True}, _ZERO)),
     ((2, 3, 1), ({"experts": True, **_ZERO}, _PARTS)), ((2, 2, 1), (_ZERO, {"chunks": 4})),
     ((3, 2, 2), ({"chunks": 2},)), ((2, 2, 3), ({"embedding": True}, _ZERO)), ((2, 3, 2), ({"chunks": 2},)),
+)  # fmt: skip
+# Of powers of two, whose stages are not alike
+UNEVEN: Sequence[tuple[tuple[int, int, int], Sequence[dict[str, Any]]]] = (
+    *(((pp, 2, 1), ({}, {"chunks": 2}, _ZERO)) for pp in (2, 4, 8)),
+    *(((pp, 4, 1), ({}, {"overlap": True, "buckets": 2}, _ZERO)) for pp in (2, 4)),
+    ((2, 8, 1), ({}, _ZERO)), ((2, 2, 2), ({}, {"chunks": 2})), ((2, 4, 2), ({},)), ((4, 2, 2), ({}, _ZERO)),
+    ((2, 2, 4), ({},)), *(((1, dp, 1), ({}, _ZERO, {"mode": "fsdp"})) for dp in (4, 8, 16)),
 )  # fmt: skip
 GRAINS: Sequence[dict[str, Any]] = (
     {},
@@ -290,6 +299,21 @@ class Free(Further):
         return kind
 
 
+class Uneven(Further):
+    """A set of 16 ranks at most whose stages differ, as embedding and head make them, with steps of any length.
+
+    The first stage has more gradients than the others, the last one more work.
+    """
+
+    ranks = EVEN_MOST
+    layouts = UNEVEN
+
+    def _job(self, name: str, first_server: int, room: int) -> dict[str, Any]:
+        job = super()._job(name, first_server, room)
+        longer = self.chance.choice((1.0, 1.0, 2.0, 3.0))  # steps of .3 to 1.7 s
+        return job | {"work": round(job["work"] * longer, 4), "uneven": self.chance.choice((0.2, 0.4, 0.6))}
+
+
 def _rate(size: int, seconds: float) -> str:
     """Of a rate limiter that takes so much longer for so many bytes."""
     return f"{max(4, round(size * 8 / seconds / 1e6))}mbit"
@@ -332,11 +356,13 @@ def main() -> None:
     )
     parser.add_argument("--further", action="store_true", help="the same, on layouts that the unusual ones do not have")
     parser.add_argument("--free", action="store_true", help="the same, on any layout, with any ways that go together")
+    parser.add_argument("--uneven", action="store_true", help="the same, up to 16 ranks with stages that differ")
     parser.add_argument("--busy", action="store_true", help="ranks take turns with all else on the machine")
     options = parser.parse_args()
     chance = random.Random(options.seed)  # noqa: S311 no secret
     deck = Deck(chance)
-    draw = Free if options.free else Further if options.further else Unusual if options.unusual else Draw
+    kinds = {Uneven: options.uneven, Free: options.free, Further: options.further, Unusual: options.unusual}
+    draw = next((kind for kind, wanted in kinds.items() if wanted), Draw)
     plans = [
         draw(chance, deck, f"{options.name}{number:02}", busy=options.busy).plan() for number in range(options.sets)
     ]

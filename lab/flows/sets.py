@@ -28,7 +28,7 @@ DEFAULTS: dict[str, Any] = {
     "tp": 1, "pp": 1, "dp": 4, "mode": "ddp", "micro": 4, "overlap": False, "buckets": 2, "steps": 60, "work": 0.02,
     "jitter": 0.03, "gradients": 6_000_000, "activation": 300_000, "checkpoint_every": 0,
     "checkpoint_bytes": 20_000_000, "chunks": 1, "experts": False, "embedding": False, "realtime": False,
-    "batch": 0, "batch_anew": False, "seed": 0, "faults": [],
+    "batch": 0, "batch_anew": False, "uneven": 0.0, "seed": 0, "faults": [],
 }  # fmt: skip
 HUNG_S = 12.0  # of silence, after which a job that hangs is ended
 
@@ -69,9 +69,10 @@ class FabricJob:
             self.process.wait()
 
     def lines(self, rank: int) -> list[dict[str, Any]]:
-        """Steps that a rank has told of."""
+        """Steps that a rank has told of; a line that it is at is none yet."""
         path = self.folder / f"rank-{rank}.jsonl"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        whole = path.read_text().rpartition("\n")[0] if path.exists() else ""
+        return [json.loads(line) for line in whole.splitlines()]
 
     def running(self) -> bool:
         """Whether any rank still runs."""

@@ -44,7 +44,9 @@ class Rank:
         ends = self.stage in (0, self.pp - 1)
         embedding = self._group("pp", lambda other: (other[0], other[1], other[2] in (0, self.pp - 1)))
         self.group_embedding = embedding if job["embedding"] and ends else None
-        self.gradients = torch.ones(job["gradients"] // 4 // self.dp * self.dp)
+        first, last = self.pp > 1 and not self.stage, self.pp > 1 and self.stage == self.pp - 1
+        self.share = 1 + job["uneven"] * last  # of the head; the embedding has more gradients
+        self.gradients = torch.ones(int(job["gradients"] * (1 + job["uneven"] * first)) // 4 // self.dp * self.dp)
         self.activation = torch.ones(job["activation"] // 4)
         self.norm = torch.ones(1)
         self.loader = None
@@ -68,7 +70,7 @@ class Rank:
 
     def work(self, step: int, share: float = 1.0) -> None:
         """Wait as long as the work takes; a tenth of it is real work of the processor."""
-        seconds = self.job["work"] * share * (1 + self.job["jitter"] * self.random.gauss(0, 1))
+        seconds = self.job["work"] * share * self.share * (1 + self.job["jitter"] * self.random.gauss(0, 1))
         for fault in self.faults:
             if fault["kind"] == "slow_compute" and fault["first_step"] <= step <= fault["last_step"]:
                 seconds *= fault["factor"]

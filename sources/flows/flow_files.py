@@ -40,6 +40,10 @@ def read_flows(path: Path) -> Records:
 
 def _head(path: Path) -> bytes:
     try:
+        if path.is_dir():
+            raise UnreadableFlows(
+                f"{path} is a folder", "Name a file of it; --follow reads a folder that a collector fills."
+            )
         if path.exists() and not path.is_file():  # readers of columns go back and forth in it
             raise UnreadableFlows(f"{path} is no regular file", "Name a file of flow records.")
         with path.open("rb") as file:

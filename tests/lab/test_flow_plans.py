@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lab.flows.fabric import Fabric
-from lab.flows.plans import FEWEST, RANKS, Deck, Draw, Free, Further, Unusual
+from lab.flows.plans import FEWEST, RANKS, Deck, Draw, Free, Further, Uneven, Unusual
 
 
 def plans(seed: int, sets: int = 12) -> list[dict[str, Any]]:
@@ -42,7 +42,7 @@ def test_faults_lie_within_their_jobs(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("draw", [Unusual, Further, Free])
+@pytest.mark.parametrize("draw", [Unusual, Further, Free, Uneven])
 def test_unusual_sets_can_be_made(draw: type[Unusual], seed: int) -> None:
     """Three tenants at most, each NIC of one alone; ports of faults exist, at a switch or in a server."""
     chance = random.Random(seed)

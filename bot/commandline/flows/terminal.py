@@ -50,7 +50,7 @@ def headline(answer: FlowsAnswer) -> str:
     jobs = counted(len(answer.jobs), "job")
     if loud:
         job, finding = loud[0]
-        more = f", and {counted(len(loud) - 1, 'more finding')}" if len(loud) > 1 else ""
+        more = f", and {counted(len(found) - 1, 'more finding')}" if len(found) > 1 else ""
         return f"{job.id}: {KINDS[finding.kind]}, {who(finding.subject)}{more}."
     if any(not len(job.timeline) for job in answer.jobs):
         return f"{jobs} seen; the records are too coarse to tell whether all of them are healthy."

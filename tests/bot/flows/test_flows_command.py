@@ -5,15 +5,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from benchmarks.flow_sets import Fault, Layout, simulate
 from bot.commandline.cli import app
 from bot.commandline.flows.documents import FlowsDocument
+from bot.commandline.flows.terminal import headline
 from bot.fetch import flows
 from bot.report.json_document import to_json
 from core.errors import UnreadableFlows
+from core.flows.answer import FlowFinding, FlowsAnswer, JobAnswer, Subject
+from core.flows.timeline import Timeline
 from tests.support.jobs import job, log_file
 from tests.support.places import ROOT
 
@@ -35,6 +39,27 @@ def test_the_answer_at_a_terminal(capture: list[str], golden: Callable[[Path, st
 
     assert run.exit_code == 0
     golden(GOLDEN / "flows.txt", run.stdout)
+
+
+def test_the_headline_counts_all_findings_below_it() -> None:
+    """Single slow steps too, which are listed like the others."""
+    subject = Subject("10.0.0.1", "server-1", "J1.dp0")
+    slow = FlowFinding("slow_nic", subject, (3, 9), 0, 1, 0.5, "made up")
+    step = replace(slow, kind="slow_step", steps=(12, 12))
+    timeline = Timeline(np.zeros(0, np.int64), np.zeros(0, np.int64), 0.0)
+    job = JobAnswer("J1", ("10.0.0.1",), ("server-1",), (), (), timeline, 1, 1, 1, (slow, step, step))
+
+    says = headline(FlowsAnswer((0, 1), 1, 0, 0, (), (job,), ()))
+
+    assert says == "J1: a slow link, NIC 10.0.0.1 of server-1, and 2 more findings."
+
+
+def test_a_folder_is_to_be_followed(tmp_path: Path) -> None:
+    """The hint names the option."""
+    with pytest.raises(UnreadableFlows, match="is a folder") as caught:
+        CliRunner().invoke(app, ["flows", str(tmp_path)], catch_exceptions=False)
+
+    assert "--follow" in (caught.value.hint or "")
 
 
 def test_the_json_is_the_contract(capture: list[str]) -> None:

@@ -286,6 +286,13 @@ def test_a_step_that_writes_to_storage_is_a_pause() -> None:
     assert '"stored_mb": 5.0' in to_json(to_document(found))
 
 
+def test_a_beginning_that_is_hardly_slower_is_nothing() -> None:
+    """Jobs become faster when they have settled."""
+    faults = tuple(Fault("compute", 0, 19, 1.2, stage, replica) for stage in range(2) for replica in range(4))
+
+    assert findings(answer(*simulate(Layout(faults=faults))[:2])) == []
+
+
 @pytest.mark.parametrize(("first", "found"), [(0, "slowdown"), (12, "slow_group")])
 def test_group_that_was_slow_from_the_first_step_on_is_not_accused(first: int, found: str) -> None:
     """Nothing became slow there: the job became faster, as on a machine that others leave."""

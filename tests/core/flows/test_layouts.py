@@ -86,6 +86,49 @@ def test_experts_beside_groups_of_two_are_no_pipeline(apart: float) -> None:
     assert found == {"dp": {(0, 1), (2, 3)}, "pp": {(0, 2), (1, 3)}, "ep": {(0, 1), (2, 3)}}
 
 
+def on_rails(numbers: int) -> tuple[list[Row], Topology]:
+    """Two stages of two on some rails: of the last rail the activations of a pipeline are cut in the wrong places.
+
+    What the second stage reduces is as much as what goes between stages.
+    """
+    rows: list[Row] = []
+    for number in range(numbers):
+        for start, end, near, far, size, *rest in two_by_two():
+            one, other = (int(address.rpartition(".")[2]) for address in (near, far))
+            cut = number == numbers - 1 and {one, other} == {1, 3}
+            tenths = (5, 8, 12, 15)[start // 40_000 % 4] if cut else 10
+            many = 6 * ACTIVATION if {one, other} == {2, 3} else size * tenths // 10
+            rows.append((start, end, f"10.0.0.{10 * number + one}", f"10.0.0.{10 * number + other}", many, *rest))
+    homes = {f"10.0.0.{10 * number + place}": f"server-{place}" for number in range(numbers) for place in range(4)}
+    return rows, Topology(homes)
+
+
+def test_what_sends_as_much_and_as_often_on_other_rails_is_of_their_kind() -> None:
+    """A rail whose records are cut badly is as the others; gradients of the same bytes come far less often."""
+    rows, topology = on_rails(4)
+
+    (found,) = analyse(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), topology).jobs
+
+    assert groups(found) == {
+        "dp": {(rail + near, rail + near + 1) for rail in (0, 10, 20, 30) for near in (0, 2)},
+        "pp": {(rail + near, rail + near + 2) for rail in (0, 10, 20, 30) for near in (0, 1)},
+    }
+
+
+def test_experts_of_two_that_shard_their_parameters_are_no_pipeline() -> None:
+    """Nobody else is there, so what they exchange twice a step, one after the other, is no activation."""
+    rows: list[Row] = []
+    for step in range(STEPS):
+        clock = 1.8e9 + LENGTH * step
+        for place in (0, 1):
+            rows.append(sent(clock + 0.1 * place, 0, 1, TOKENS, port=EXPERTS))
+            rows.append(sent(clock + 0.1 * place + 0.006, 1, 0, TOKENS, port=EXPERTS))
+        rows += both(clock + 0.3, 0, 1, GRADIENTS, port=RING)
+        rows += both(clock + 0.33, 0, 1, GRADIENTS, port=RING + 10)
+
+    assert groups(job(rows)) == {"dp": {(0, 1)}, "ep": {(0, 1)}}
+
+
 def test_pipeline_of_which_activations_are_joined_is_one() -> None:
     """Records that end with a longer silence hold one activation or two: whole ones all the same."""
     found = groups(job(two_by_two(joined=True)))

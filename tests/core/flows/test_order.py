@@ -57,3 +57,22 @@ def test_pipeline_begins_with_who_sends_first(stages: tuple[int, ...], closed: b
 def test_without_steps_nothing_is_turned() -> None:
     """The order of the group stays."""
     assert ordered(pipeline((2, 1, 3)), steps=0) == ["1", "2", "3"]
+
+
+def test_pipeline_goes_through_the_rings_as_most_do() -> None:
+    """Two that begin at one ring turn the third, whose records begin at the other end."""
+    rows: list[tuple[Any, ...]] = []
+    for number, stages in enumerate(((1, 2), (1, 2), (2, 1))):
+        for step in range(STEPS):
+            for turn, (near, far) in enumerate((stages, stages[::-1])):
+                begin = step * STEP + 20_000 * turn + 2_000 * number
+                rows.append((begin, begin + 500, f"10.0.{number}.{near}", f"10.0.{number}.{far}", 400_000, 100))
+    connections = find_connections(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology())
+    place = {address: nic for nic, address in enumerate(connections.addresses)}
+    rings = [FlowGroup("dp", tuple(place[f"10.0.{number}.{stage}"] for number in range(3)), ()) for stage in (1, 2)]
+    pairs = [FlowGroup("pp", (place[f"10.0.{number}.1"], place[f"10.0.{number}.2"]), (number,)) for number in range(3)]
+    start = np.arange(STEPS, dtype=np.int64) * STEP - 1_000
+
+    found = in_order(connections, Groups((*rings, *pairs), {}, (), Grain(0.0, 0.0, 0.0, sampled=False)), start)
+
+    assert [[connections.addresses[nic][-1] for nic in group.nics] for group in found.of("pp")] == [["1", "2"]] * 3

@@ -103,6 +103,7 @@ def ring(
     work: float = 0.3,
     size: int = 60_000_000,
     parts: int = 1,
+    busy: float = 0.0,
 ) -> list[Row]:
     """Forty steps of a ring of six.
 
@@ -111,6 +112,7 @@ def ring(
         late: seconds that it begins later.
         queued: who acknowledges .8 ms later where its transfers are long.
         parts: records of a transfer, without silence in between.
+        busy: seconds that all acknowledge later.
     """
     random, rows, now = np.random.default_rng(7), [], BEGIN
     for step in range(40):
@@ -122,7 +124,7 @@ def ring(
                 begin = now + late(step, place) + part * last / parts
                 row = sent(begin, nic(place), nic(far), size // parts + 4_000 * part, lasts=last / parts - 0.000005)
                 slow = last > 2 * min(length) and far == queued
-                rows += [row, acknowledged(row, 0.0008 if slow else 0.00002)]
+                rows += [row, acknowledged(row, busy + (0.0008 if slow else 0.00002))]
         now += max(late(step, place) + last for place, last in enumerate(length))
         rows.append(sent(now + 0.0002, nic(2), nic(0), 400, port=41_000, flags=24))
     return rows
@@ -146,6 +148,18 @@ def test_two_long_transfers_without_a_queue_accuse_no_nic() -> None:
     assert all(
         finding.subject is None or finding.subject.nic is None for finding in answer(rows, servers=6).jobs[0].findings
     )
+
+
+@pytest.mark.parametrize("busy", [0.0, 0.0012])
+def test_link_that_is_slow_to_send_on_is_told_on_a_busy_machine(busy: float) -> None:
+    """All acknowledge late there; so nothing waits longer before the receiver than before others."""
+    rows = ring(lambda step, place: 0.2 if step >= 20 and place == 2 else 0.05, parts=20, busy=busy)
+
+    (finding,) = answer(rows, servers=6).jobs[0].findings
+
+    assert finding.kind == "slow_nic"
+    assert finding.subject is not None
+    assert finding.subject.nic == nic(2)
 
 
 @pytest.mark.parametrize(("closing", "kinds"), [(None, ["hang"]), (0.1, [])], ids=["open", "closed at once"])
