@@ -61,7 +61,8 @@ def test_each_line_of_a_rank_stands_behind_its_label_once(wearer: Wearer) -> Non
         rank, text = lines[laid.outfit.places[file, line]]
         written = laid.outfit.files[file].split(b"\n")[line - 1]
         assert written == b"[%d] " % writer.rank + laid.outfit.rename(text.decode()).encode()
-        assert (writer.rank, set(file.split("/")[1:2])) == (rank, writer.names)
+        assert writer.rank == rank
+        assert frozenset(file.split("/")[1:2]) == writer.names
     assert b"node" not in laid.outfit.files["job.json"]
 
 
