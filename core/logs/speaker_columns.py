@@ -148,6 +148,7 @@ def _are_nearly_all(total: int, count: int) -> bool:
 
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*")
 _PART = re.compile(r"[A-Za-z]+|\d+")
+_FOLDER = re.compile(r"[^/]+(?=/)|[A-Za-z]{0,12}\d{1,6}\Z")  # and the number at the end: gpu-07/metrics-r12
 _NAME_AND_NUMBER = re.compile(
     r"(?P<before>[A-Za-z0-9.-]{0,80}[A-Za-z0-9])[.-](?:" + _OF_RANK + r")(?P<number>\d{1,6})", re.IGNORECASE
 )
@@ -158,10 +159,11 @@ _NUMBER_AND_NAME = re.compile(r"(?:[A-Za-z.-]{0,80}[.-])?(?P<number>\d{1,6})[.-]
 def speakers_in(texts: Collection[str]) -> dict[str, tuple[str, int, bool]]:
     """The machine and the number of each of several texts that are made alike, and whether it is a local one.
 
-    Words are taken as they are, then apart: a number may stand in one word with the name of a machine, ``gpu-07-3``.
+    Words are taken as they are, then apart: a number may stand in one word with the name of a machine, ``gpu-07-3``;
+    then folders, each with files of several kinds, ``gpu-07/metrics-r12`` and ``gpu-07/run-r12``.
     """
     found: dict[str, tuple[str, int, bool]] = {}
-    for words, rows_of in ((_WORD, _as_words), (_PART, _as_parts)):
+    for words, rows_of in ((_WORD, _as_words), (_PART, _as_parts), (_FOLDER, _as_folders)):
         groups: dict[str, list[str]] = defaultdict(list)
         for text in sorted(set(texts) - set(found)):
             groups[words.sub(_kind, text)].append(text)
@@ -193,6 +195,10 @@ def _kind(word: re.Match[str]) -> str:
 
 def _as_words(group: Sequence[str]) -> Iterator[Mapping[str, Sequence[str]]]:
     yield {text: tuple(_WORD.findall(text)) for text in group}
+
+
+def _as_folders(group: Sequence[str]) -> Iterator[Mapping[str, Sequence[str]]]:
+    yield {text: tuple(_FOLDER.findall(text)) for text in group}
 
 
 def _as_parts(group: Sequence[str]) -> Iterator[Mapping[str, Sequence[str]]]:

@@ -31,6 +31,10 @@ from tests.support.wrapped_logs import unwrapped
             {"logs.5.10.12.2.7": ("10.12.2.7", 5, False)},
         ),
         (
+            [f"brk-{n // 2}-a/{kind}-r{n:03d}" for n in range(6) for kind in ("metrics", "run")],
+            {"brk-1-a/metrics-r003": ("brk-1-a", 3, False), "brk-1-a/run-r003": ("brk-1-a", 3, False)},
+        ),
+        (
             [f"p{n}@cn-r1u{n // 4:02d}" for n in range(8)],
             {"p5@cn-r1u01": ("cn-r1u01", 5, False)},
         ),
@@ -51,6 +55,7 @@ def test_a_name_before_a_number_is_a_machine(names: list[str], expected: Mapping
         [f"gpu-{n}" for n in range(4)],
         [f"node-{n}/part{k}" for n in range(2) for k in range(4)],
         [f"proc-rank-{n}-device-{n}" for n in range(8)],
+        [f"out-{n}-a/{kind}-c{k:03d}" for n in range(3) for kind in ("shard", "run") for k in range(n, 4)],
         [f"out.tulip.{n}" for n in range(4)],
         ["out.tulip.0", "out.orchid.7", "out.daffodil.9"],
     ],
