@@ -23,12 +23,14 @@ from core.nodes.odd_values import STEADY, TIMES
 from core.nodes.onset import onset_of_slowdown
 from core.nodes.sign import Sign
 from core.nodes.table_heads import column_names, split_row
+from core.nodes.told_numbers import while_it_trained
 from core.parsed import Parsed
 from core.shares import MIN_RANKS, few_of
 
 CHANGED = 0.6  # as sure as a vote: it tells who differs since then, not why
 MIN_VALUES = 3  # of a number that never changes: of two, one may be of another moment
 FEW_VALUES = 2  # on either side, where the cards of all other machines tell what is usual
+HALF = 0.5  # of how far it went, in octaves: others that went so far did so as well
 AGREE = 2  # numbers of the cards of a node that are apart: one may be that of another part of the work
 MIN_DEVICES = 4  # of fewer, one that does another part of the work is a large part of them
 MAX_EVENTS = 16  # messages that are looked at, those said most often first
@@ -149,7 +151,7 @@ def _series(parsed: Parsed) -> Series:
                 if home or node >= 0:
                     for device, name, value in _numbers(plain):
                         found[home or table.nodes[node], device, name].append((row, value))
-    return found
+    return while_it_trained(parsed, found) if found else found
 
 
 def _spread(rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
@@ -296,7 +298,7 @@ def _all_moved(found: _Changed, series: Series, devices: Collection[tuple[str, s
         if name == found.name and (node, device) != (found.node, found.device) and 0 < at < len(of):
             before, after = (float(np.median([value for _, value in side])) or 1.0 for side in (of[:at], of[at:]))
             octaves = np.log2(after / before)
-            moved += bool(abs(octaves) >= np.log2(STEADY) and (octaves > 0) == (found.after > found.before))
+            moved += bool(abs(octaves) >= HALF * found.octaves and (octaves > 0) == (found.after > found.before))
     return moved > few_of(len(devices))
 
 

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ _BAR = re.compile(
 # What a process is called; which of them spoke last is chance
 _CALLS = re.compile(r"(?:\w{0,40}_)?(?:p|t|uu|gu)?id|port|process|thread", re.IGNORECASE)
 
+_Whom = TypeVar("_Whom")
 _Numbers = dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]]  # by place and name, then row and value
 Often = tuple[int, str, dict[Subject, list[tuple[int, float]]]]  # a message, a name, and of each subject row and value
 
@@ -88,7 +90,7 @@ def measured(parsed: Parsed, often: Iterable[Often]) -> Iterator[tuple[int, str,
     """Those of them that are measured, while the job trained."""
     for event, name, whole in often:
         if _is_finite(whole.values()) and not _counts(whole.values()):
-            yield event, name, _told(parsed, _while_it_trained(parsed, whole))
+            yield event, name, _told(parsed, while_it_trained(parsed, whole))
 
 
 def counters(parsed: Parsed, often: Iterable[Often]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
@@ -250,10 +252,10 @@ def _counts(told: Iterable[list[tuple[int, float]]]) -> bool:
     return all((np.diff([value for _, value in of]) >= 0).all() for of in told)
 
 
-def _while_it_trained(
-    parsed: Parsed, of_subject: Mapping[Subject, list[tuple[int, float]]]
-) -> Mapping[Subject, list[tuple[int, float]]]:
-    """The same without what was told before the first iteration, if enough is left: machines idle until then."""
+def while_it_trained(
+    parsed: Parsed, of_subject: Mapping[_Whom, list[tuple[int, float]]]
+) -> Mapping[_Whom, list[tuple[int, float]]]:
+    """Rows and values without those before the first iteration, if enough are left: machines idle until then."""
     rows = np.unique([row for of in of_subject.values() for row, _ in of])
     begun = frozenset(rows[parsed.iterations.of_row[rows] != NO_ITERATION].tolist())
     kept = {subject: [(row, value) for row, value in of if row in begun] for subject, of in of_subject.items()}

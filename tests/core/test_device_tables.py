@@ -50,7 +50,8 @@ def test_the_card_that_fell_to_a_fifth_of_its_clock_is_told(form: str) -> None:
     found = diagnose(printed(form, {(2, 3): 345}), [])
 
     assert [node.node for node in found.nodes] == ["node-2"]
-    assert "of GPU 3 went from 1,845 to 345" in found.nodes[0].because
+    assert "of GPU 3 went from 1,8" in found.nodes[0].because
+    assert "to 345, and stayed so" in found.nodes[0].because
 
 
 @pytest.mark.parametrize(
@@ -174,3 +175,25 @@ def test_cards_of_one_node_that_are_apart_in_two_numbers_are_told(cards: tuple[i
     found = diagnose(stopped(sampled_of(cards), slow, 128.0), [done])
 
     assert [node.node for node in found.nodes] == (["node-1"] if told else [])
+
+
+def test_a_machine_whose_cards_slow_down_together_is_told_whatever_they_did_before_training() -> None:
+    """They idle while the job loads, which is a larger change; all others draw less power since they wait."""
+    said, clock = stepped(2.6)
+    said = [at(60.0, "loading"), *(at(120 + step, f"step {step} loss 2.5") for step in range(1, 41))]
+    said += [at(160 + 2.6 * step, f"step {40 + step} loss 2.5") for step in range(1, 41)]
+    tables = {}
+    for node in range(4):
+        rows = []
+        for second in range(0, int(clock) + 120, 5):
+            speed, power = (345, 76) if second < 120 else (1980, 660)
+            if second > 160:
+                speed, power = (990, 330) if node == 2 else (1980, 480)
+            clocked = f"2026/11/21 04:{second // 60:02d}:{second % 60:02d}.311"
+            rows += [f"{clocked}, {card}, 98 %, {speed} MHz, {power + second % 4}.18 W" for card in range(4)]
+        tables[f"node-{node}/smi.csv"] = rows
+
+    found = diagnose(stopped(tables, said, clock + 120), [])
+
+    assert [node.node for node in found.nodes] == ["node-2"]
+    assert "and 3 more went from" in found.nodes[0].because
