@@ -17,12 +17,13 @@ from core.course.level_shift import LONG_DRIFT, MAD_TO_SIGMA
 from core.course.timings import is_rate, may_be_duration
 from core.judge.slowdown import Slowdown
 from core.naming import figure
+from core.nodes.odd_values import TIMES
 from core.nodes.sign import Sign
 from core.nodes.slow import WAITS
 from core.nodes.told_numbers import Told
 from core.nodes.told_subjects import MIN_SIDE, Subject
 from core.parsed import Parsed
-from core.shares import MIN_RANKS, few_of
+from core.shares import MAJORITY, MIN_RANKS, few_of
 
 AGREED = 0.6  # as a gauge: it tells who differs since then, not why
 CLEAR = 0.55  # as sure as what is worth acting on after a look (core.answer.confidence)
@@ -144,7 +145,7 @@ def series_signs(
     best = sorted(changes, key=lambda change: (not change.is_longer, not change.alone, change.name, change.ranks))
     both_ways = len({change.alone for change in changes}) > 1  # what others wait for takes longer, and they wait
     agreed = len(_numbers(changes)) >= SEVERAL and (both_ways or any(change.clear for change in changes))
-    if not agreed and not best[0].is_longer:
+    if not agreed and not best[0].is_longer and not any(_is_of_machine(parsed, change) for change in changes):
         return []
     ranks = best[0].ranks
     told_of = list(dict.fromkeys(change.says for change in best))[:SEVERAL]
@@ -163,6 +164,14 @@ def series_signs(
             rows=tuple(sorted({change.row for change in best[:SEVERAL]})),
         )
     ]
+
+
+def _is_of_machine(parsed: Parsed, change: _Change) -> bool:
+    """Whether it is what a machine measures beside the program that trains, and is several times what it was."""
+    most, least = max(change.before, change.after), min(change.before, change.after)
+    counting = parsed.table.file[parsed.iterations.marks]
+    is_beside = not change.ranks and parsed.table.file[np.array([change.row])][0] not in counting
+    return is_beside and change.alone and change.clear and not change.few and most >= TIMES * least > 0
 
 
 def _whole(told: Mapping[Subject, Told]) -> Mapping[Subject, Told]:
@@ -241,12 +250,13 @@ def _changes(
 
 
 def _without_warm_up(told: Mapping[Subject, Told], grain: float) -> Mapping[Subject, Told]:
-    """The numbers without their first ones, where they leave their level on all at once soon after the start."""
-    splits = [find_split(of, grain) for of in told.values()]
-    early = [split for split in splits if split is not None and split.share <= WARM_UP]
-    if len(early) < len(told) or len({split.octaves > 0 for split in early}) > 1:
+    """The numbers without their first ones, where they leave their level on most at once soon after the start."""
+    splits = {subject: find_split(of, grain) for subject, of in told.items()}
+    early = {subject: split for subject, split in splits.items() if split is not None and split.share <= WARM_UP}
+    if len(early) <= len(told) * MAJORITY or len({split.octaves > 0 for split in early.values()}) > 1:
         return told
-    later = {subject: of.since(split.place(of)) for (subject, of), split in zip(told.items(), early, strict=True)}
+    first = max(split.place(told[subject]) for subject, split in early.items())
+    later = {subject: of.since(first) for subject, of in told.items()}
     return later if min(len(of.values) for of in later.values()) >= 2 * MIN_SIDE else told
 
 

@@ -98,3 +98,30 @@ def test_who_alone_is_busy_in_a_job_slower_than_good_ones_holds_it_up(
     one = gauged(lambda node: busy.get(node, 64.0), step, status=Status.CANCELLED)
 
     assert [sign.node for sign in signs_of(one, good) if sign.channel == "gauge"] == who
+
+
+@pytest.mark.parametrize(
+    ("load", "beside", "who"),
+    [(8.0, True, ["node-2"]), (1.5, True, []), (8.0, False, [])],
+    ids=["eight times", "by half", "said by the program that trains"],
+)
+def test_what_a_machine_measures_alone_since_the_onset_is_told(load: float, beside: bool, who: list[str]) -> None:
+    """The load of one goes up when the job becomes slow; before the job trained all were idle."""
+    clock, steps = 60.0, list[tuple[float, str]]()
+    for step in range(1, LAST + 1):
+        clock += 2.0 if step < SLOW_FROM else 6.0
+        steps.append((clock, f"step {step} loss 2.5"))
+    files: dict[str, list[tuple[float, str]]] = {}
+    for node in range(4):
+        agent = f"node-{node}/rank_{node}.log" if not beside else f"node-{node}/agent.log"
+        files[f"node-{node}/rank_{node}.log"] = list(steps)
+        said = files.setdefault(agent, [])
+        for k in range(int(clock) // 10):
+            busy = 2.0 if k < 5 else 20.0
+            busy *= load if node == 2 and 10 * k > 60 + 2 * SLOW_FROM else 1.0
+            said.append((10 * k + node / 10, f"agent: queue={busy + k % 3 / 10:.2f} swap=0.0"))
+    texts = {name: lines(*(at(time, text) for time, text in sorted(said))) for name, said in files.items()}
+    nodes = {f"node-{n}": (n,) for n in range(4)}
+    one = job(dict(texts), nodes=tuple(nodes), node_ranks=nodes, world_size=4, status=Status.CANCELLED)
+
+    assert [sign.node for sign in signs_of(one) if sign.channel == "series"] == who
