@@ -8,6 +8,7 @@ most lines have is taken as the job's, and the lines of the others are told by i
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import numpy as np
@@ -29,6 +30,7 @@ SLACK = 60_000_000  # microseconds by which lines of several buffers may stand i
 NEAR = 120_000_000  # microseconds: two clocks of half an hour's difference are believed when they fit so well
 AHEAD = 2 * HOUR  # from so far on a clock that goes on after a pause is one of another zone, if it is so
 FITS = 600_000_000  # microseconds at most behind whole hours: of pauses of any length one in six is
+SECOND, MONTHS = 1_000_000, 12
 MAX_JUMPS = 256  # of all files: a job of more has clocks that wander
 _OF_WRAPPER = "wrapper"
 MAX_ROWS = 1 << 16  # rows of a stretch whose times are changed
@@ -104,7 +106,7 @@ def _ahead(
         if stretch.file not in of_own:
             apart.setdefault(stretch.form, set()).add(_apart(stretch, began, ended))
     for stretch in others:
-        ahead = offsets.get(stretch.form)
+        ahead = _day_as_month(stretch, began, ended) or offsets.get(stretch.form)
         if ahead is None and stretch.file not in of_own and 0 not in apart[stretch.form]:
             ahead = _by_job(stretch, began, planned)
             if not ahead and stretch.form != usual:
@@ -126,6 +128,17 @@ def _of_job(stretches: Sequence[_Stretch]) -> list[_Stretch]:
         groups[-1].append(stretch)
         ended = max(ended, stretch.last)
     return next(group for group in groups if longest in group)
+
+
+def _day_as_month(stretch: _Stretch, began: int, ended: int) -> int:
+    """How far a file is ahead whose day was read as its month, by the days of the job: 06/11 of 6 November."""
+    first = datetime.fromtimestamp(stretch.first // SECOND, UTC)
+    if first.day > MONTHS:
+        return 0
+    meant = first.replace(month=first.day, day=first.month)
+    ahead = int((first - meant).total_seconds()) * SECOND
+    is_of_job = began - FURTHEST <= stretch.first - ahead <= ended + FURTHEST
+    return ahead if is_of_job and abs(ahead) > FURTHEST else 0
 
 
 def _by_job(stretch: _Stretch, began: int, planned: tuple[int, int] | None) -> int:

@@ -217,3 +217,22 @@ def test_a_file_of_another_zone_that_ends_in_a_traceback_is_told_by_its_last_clo
     wrong = table.rows_of_file(table.files.index("logs/err.log")).start + len(frames)
 
     assert int(table.time[wrong]) - int(table.spoke.first.min()) == 60 * SECOND
+
+
+@pytest.mark.parametrize(("date", "same_day"), [("06/11/2026", True), ("06/03/2026", False)])
+def test_a_day_before_its_month_is_of_the_day_of_the_job(date: str, same_day: bool) -> None:
+    """Of 6 November, read as an American writes it, it is 11 June; what no order of both brings near is left alone."""
+    ranks = {
+        f"node-{n}/rank_{n}.log": lines(*(f"2026-11-06 19:17:{k:02d},000 iteration {k} loss 2.5" for k in range(1, 50)))
+        for n in range(3)
+    }
+    daemons = {
+        f"node-{n}/daemon.log": lines(f"{date} 19:17:00 [INFO] 4 processes", f"{date} 19:17:51 [INFO] ended")
+        for n in range(3)
+    }
+    table = parse(job(ranks | daemons)).table
+
+    spoke = [(table.files[file], int(time)) for file, time in zip(table.file_of_voice, table.spoke.last, strict=True)]
+    ends = {time // SECOND for name, time in spoke if name.endswith("daemon.log")}
+    last = max(time // SECOND for name, time in spoke if "rank" in name)
+    assert (ends == {last + 2}) is same_day

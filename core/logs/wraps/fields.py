@@ -30,6 +30,7 @@ _NAMES: dict[Meaning, tuple[str, ...]] = {
     Meaning.LEVEL: (
         "level", "levelname", "severity", "log.level", "log_level", "loglevel", "level_name", "lvl", "level.name",
         "log.severity",
+        "niveau", "stufe", "nivel", "livello", "уровень", "级别", "レベル", "레벨",  # in the languages of LEVELS
     ),
     Meaning.TIME: (
         "timestamp", "@timestamp", "time", "ts", "asctime", "datetime", "date", "created", "t", "@t", "timeUnixNano",
@@ -74,6 +75,12 @@ LEVELS = {
     "panic": "CRITICAL",
     "dbg": "DEBUG", "exception": "ERROR", "notice": "INFO", "information": "INFO", "dpanic": "CRITICAL",
     "t": "TRACE", "d": "DEBUG", "i": "INFO", "w": "WARNING", "e": "ERROR", "f": "CRITICAL", "c": "CRITICAL",
+    # Of French, German, Spanish, Portuguese and Italian, Russian, Chinese, Japanese and Korean
+    "erreur": "ERROR", "fehler": "ERROR", "erro": "ERROR", "errore": "ERROR", "ошибка": "ERROR",
+    "错误": "ERROR", "エラー": "ERROR", "오류": "ERROR",
+    "avert": "WARNING", "avertissement": "WARNING", "warnung": "WARNING", "aviso": "WARNING", "advertencia": "WARNING",
+    "avviso": "WARNING", "предупреждение": "WARNING", "警告": "WARNING", "경고": "WARNING",
+    "信息": "INFO", "情報": "INFO", "정보": "INFO",
 }
 LEVEL_NUMBERS = {  # Bunyan's and pino's
     "10": "TRACE", "20": "DEBUG", "30": "INFO", "40": "WARNING", "50": "ERROR", "60": "CRITICAL",

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.support.wrapped_logs import layers, shown, unwrapped
 
 
@@ -65,3 +67,23 @@ def test_where_the_rank_has_its_field_words_that_take_turns_are_parts_of_a_step(
 
     assert layers(told) == ["JSON by its values"]
     assert unwrapped(told).splitlines()[4] == b"\x1erank=0\x1eforward step=0"
+
+
+@pytest.mark.parametrize(
+    ("field", "level", "read"),
+    [
+        ("niveau", "ERREUR", "ERROR"),
+        ("stufe", "Warnung", "WARNING"),
+        ("\u30ec\u30d9\u30eb", "\u30a8\u30e9\u30fc", "ERROR"),
+    ],
+)
+def test_a_level_may_be_told_in_other_languages(field: str, level: str, read: str) -> None:
+    """Of a program whose message has a name that loggers have."""
+    told = "".join(
+        f'{{"ts": "2026-11-06T19:20:{n:02d}Z", "{field}": "{"INFO" if n % 5 != 4 else level}", '
+        f'"msg": "anneau rompu : {n}"}}\n'
+        for n in range(20)
+    ).encode()
+
+    assert shown(told)[1].endswith("INFO anneau rompu : 1")
+    assert shown(told)[4].endswith(f"{read} anneau rompu : 4")
