@@ -148,7 +148,9 @@ def _are_nearly_all(total: int, count: int) -> bool:
 
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*")
 _PART = re.compile(r"[A-Za-z]+|\d+")
-_FOLDER = re.compile(r"[^/]+(?=/)|[A-Za-z]{0,12}\d{1,6}\Z")  # and the number at the end: gpu-07/metrics-r12
+_FOLDER = re.compile(
+    r"(?<![^/])[^/]{1,255}(?=/)|[A-Za-z]{0,12}\d{1,6}\Z"
+)  # and the number at the end: gpu-07/metrics-r12
 _NAME_AND_NUMBER = re.compile(
     r"(?P<before>[A-Za-z0-9.-]{0,80}[A-Za-z0-9])[.-](?:" + _OF_RANK + r")(?P<number>\d{1,6})", re.IGNORECASE
 )

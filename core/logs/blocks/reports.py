@@ -71,15 +71,17 @@ def read_oom(lines: VoiceLines, start: int, _: int) -> FoundBlock:
 
 
 LINKS = re.compile(r"_LINK_ERROR_INFO_")
-_RULE = re.compile(r"_{20,}$")  # closes the table
-_LINK = re.compile(r"\(<NUM>\)\s*\|\s*(?:server|client)\s*\|\s*([a-z ]{2,40}?)\s*\|")
+_RULE = "_" * 20  # closes the table
+_LINK = re.compile(
+    r"\(<NUM>\) {0,16}\| {0,16}(?:server|client) {0,16}\| {0,16}([a-z]{2,16}(?: [a-z]{2,16}){0,3}) {0,16}\|"
+)
 _MAX_LINKS = 1_024  # rows: one of each peer of a rank
 
 
 def read_links(lines: VoiceLines, start: int, _: int) -> FoundBlock | None:
     """HCCL's table of the peers that a rank could not connect, called by how they fared (comm_base.cc of CANN 8.0)."""
     last = min(start + _MAX_LINKS, len(lines))
-    end = next((row for row in range(start + 1, last) if _RULE.search(lines[row])), last)
+    end = next((row for row in range(start + 1, last) if lines[row].endswith(_RULE)), last)
     found = {row: match[1] for row in range(start + 1, end) if (match := _LINK.search(lines[row]))}
     if not found:
         return None
