@@ -79,7 +79,7 @@ def places(processes: Sequence[Process]) -> tuple[StackPlace, ...]:
     found: dict[tuple[bool, tuple[tuple[str, str], ...]], list[tuple[Process, Thread]]] = defaultdict(list)
     for process in training(processes):
         thread, waits = _telling(process)
-        key = tuple((frame.function, _short(frame.file)) for frame in thread.frames)
+        key = tuple(map(_place, thread.frames))
         found[waits, key].append((process, thread))
     standing = tuple(
         StackPlace(
@@ -132,12 +132,14 @@ def outliers(processes: Sequence[Process]) -> tuple[Outlier, ...]:
         usual = f"{count} of {total} processes wait for others or for the device ({_waits(waiting)})"
         return _as_outliers(elsewhere, usual)
     most = standing[0]
-    others = standing[1:]
-    beside = total - len(most.processes)
+    # who waits in the call of all others waits as they do, though another part of the program led it there
+    others = [
+        place for place in standing[1:] if _place(telling_frame(place.stack)) != _place(telling_frame(most.stack))
+    ]
     if (
         len(most.processes) <= total * MAJORITY
         or any(len(place.processes) > few_of(total) for place in others)
-        or not beside
+        or not others
     ):
         return ()
     usual = f"{len(most.processes)} of {total} processes stand in {telling_frame(most.stack).where}"
@@ -253,6 +255,11 @@ def _communicates(frame: Frame) -> bool:
 
 def _is_other(frame: Frame) -> bool:
     return bool(_NO_RANK.match(frame.function) or _NO_RANK_FILE.search(frame.file))
+
+
+def _place(frame: Frame) -> tuple[str, str]:
+    """A frame in any version of a program: its function, and the end of its file's path."""
+    return frame.function, _short(frame.file)
 
 
 def _short(path: str) -> str:

@@ -51,6 +51,15 @@ def test_without_a_majority_nobody_stands_out() -> None:
     assert outliers([process(0, *REDUCE), process(1, *RECEIVE)]) == ()
 
 
+def test_who_waits_in_the_call_of_all_others_was_led_there_by_the_program() -> None:
+    """In a ring of one's own: the first process evaluates, and the others train on; who reads is another matter."""
+    waits = ("wait (ring.py:203)", "reduce (ring.py:88)")
+    train = [process(n, *waits, "step (loop.py:96)", "main (cli.py:88)") for n in range(1, 8)]
+
+    assert outliers([process(0, *waits, "evaluate (eval.py:31)", "main (cli.py:88)"), *train]) == ()
+    assert [one.process.rank for one in outliers([process(0, "read (cache.py:7)", "main (cli.py:88)"), *train])] == [0]
+
+
 def test_of_two_the_one_that_waits_waits_for_the_other() -> None:
     """There is nobody else."""
     (found,) = outliers([process(0, *REDUCE), process(1, *LOADER)])
