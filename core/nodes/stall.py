@@ -16,6 +16,7 @@ from core.course.pace import SECOND, Course
 from core.course.patience import HANG_SECONDS
 from core.events.row_text import read_rows
 from core.events.table import EventTable, rows_by
+from core.facts import complains
 from core.judge.ending import Ending
 from core.judge.phrase import phrase, words_of_names
 from core.judge.rank_rows import last_rows, last_words
@@ -108,7 +109,7 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str], judged: Coll
     same: dict[str, list[int]] = {}
     for event, count_of in sorted(_counts(table).items()):
         sample = table.templates[event].sample
-        if event in marks or event in judged:
+        if event in marks or (complains(sample) and not _is_of_the_hang(parsed, event, ending, judged)):
             continue
         alike = same.setdefault(phrase(sample, names) or sample, [])  # names of speakers make several events of it
         alike.append(event)
@@ -173,10 +174,21 @@ def _was_said_before(parsed: Parsed, events: Sequence[int], ending: Ending) -> b
     return ending.progressed is not None and bool((parsed.table.time[rows] < ending.progressed - SECOND).any())
 
 
+def _is_of_the_hang(parsed: Parsed, event: int, ending: Ending, judged: Collection[int]) -> bool:
+    """Whether a complaint was first made when the job stood still; who made none of a failure is told elsewhere."""
+    usual = parsed.usual is not None and parsed.table.templates[event].id in parsed.usual.anywhere
+    return not (event in judged or usual or _was_said_before(parsed, [event], ending))
+
+
 def _last_of_others(table: EventTable, rows: NDArray[np.intp], few: Sequence[int]) -> int:
-    """The last of some rows that another rank than these wrote; else the last of all."""
+    """The last of some rows that another rank than these wrote, of the first file by its name; else of all."""
     others = rows[~np.isin(table.rank[rows], few)]
-    return int(others[-1] if len(others) else rows[-1])
+    others = others if len(others) else rows
+    last = others[table.time[others] == table.time[others].max()]
+    first = min(table.files[file] for file in table.file[last].tolist())
+    return int(
+        max(row for row, file in zip(last, table.file[last].tolist(), strict=True) if table.files[file] == first)
+    )
 
 
 def _stands_elsewhere(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
