@@ -26,14 +26,17 @@ def common_end_signs(parsed: Parsed, candidates: Sequence[Candidate], names: Nam
     """A sign for the only node that all broken connections have in common, of errors that name their other end."""
     signs = []
     for candidate in candidates:
-        if candidate.role is Role.ROOT and candidate.fact.blame is Blame.SELF and len(candidate.nodes) >= MIN_PAIRS:
-            pairs = _pairs(parsed, candidate, names)
-            ends = (
-                [node for node in sorted(set().union(*pairs)) if all(node in pair for pair in pairs)] if pairs else []
-            )
-            if len(pairs) >= MIN_PAIRS and len(ends) == 1:
-                because = f"All {len(pairs)} pairs of nodes that lost their connection meet at {ends[0]}."
-                signs.append(Sign(ends[0], "peers", MEET, because, candidate.event, says="it lost all its connections"))
+        if (
+            candidate.role is not Role.ROOT
+            or candidate.fact.blame is not Blame.SELF
+            or len(candidate.nodes) < MIN_PAIRS
+        ):
+            continue
+        pairs = _pairs(parsed, candidate, names)
+        ends = sorted(frozenset.intersection(*pairs)) if len(pairs) >= MIN_PAIRS else []
+        if len(ends) == 1:
+            because = f"All {len(pairs)} pairs of nodes that lost their connection meet at {ends[0]}."
+            signs.append(Sign(ends[0], "peers", MEET, because, candidate.event, says="it lost all its connections"))
     return signs
 
 

@@ -23,7 +23,7 @@ from core.parsed import Parsed
 from core.shares import MIN_RANKS
 
 LEAST = 100.0  # that it rises by: healthy machines of labelled jobs count up to some ten errors in a run
-ALONE = 16.0  # times what it rises by on any other machine; a server sends to several, and a writer of files reads none
+ALONE = 16.0  # times what it rises by on any other machine: who serves or writes for all counts a few times as much
 FASTER = 4.0  # times as fast as before the onset, where that is known
 
 
