@@ -11,6 +11,7 @@ from core.logs.wraps.line_forms import NO_OBJECT, Form, make_form, match, put_to
 from core.logs.wraps.peeled import Wrap, evenly
 from core.logs.wraps.registry import DOCUMENTS, FITS, UNDATED
 from core.logs.wraps.sections import SECTIONS
+from core.logs.wraps.speaker_heads import SPEAKERS
 from core.logs.wraps.stamps import NO_STAMP
 
 SAMPLE_BYTES = 1 << 18  # as core.logs.scan learns labels from: job scripts print less before the first rank speaks
@@ -59,13 +60,15 @@ def _find_layers(lines: Sequence[bytes]) -> tuple[Wrap, ...]:
     found: list[Wrap] = []
     lines = [line for line in lines if line]
     first = 0  # of the kinds that may come next
-    dated = False
+    dated = are_named = False
     while lines and len(found) < MAX_LAYERS and (layer := _layer(lines, first, dated=dated)) is not None:
         kind, wrap = layer
-        if found and _says_the_same(found[-1], wrap, lines):
-            first = kind + 1
+        names_machines = _names_machines(wrap, lines)
+        if found and (_says_the_same(found[-1], wrap, lines) or (are_named and names_machines)):
+            first = kind + 1  # what stands behind the machine that speaks is what is said, such as the port of a switch
             continue
         found.append(wrap)
+        are_named = are_named or names_machines
         peeled = list(peel_alike(wrap, lines))
         dated = dated or 2 * sum(tells_when for _, tells_when in peeled) > len(lines)
         texts = (line if inner is None else without_ansi(inner) for line, (inner, _) in zip(lines, peeled, strict=True))
@@ -75,6 +78,11 @@ def _find_layers(lines: Sequence[bytes]) -> tuple[Wrap, ...]:
     while found and found[-1].weak:
         found.pop()
     return tuple(found)
+
+
+def _names_machines(wrap: Wrap, lines: Sequence[bytes]) -> bool:
+    """Whether a layer is a column of speakers that are machines."""
+    return wrap.name == SPEAKERS and any(told is not None and told.nodes for told in map(wrap.peel, evenly(lines)))
 
 
 def _says_the_same(outer: Wrap, wrap: Wrap, lines: Sequence[bytes]) -> bool:

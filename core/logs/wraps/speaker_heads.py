@@ -17,6 +17,7 @@ from core.logs.wraps.shared_files import HEAD, LABELLED, LEVEL, has_clock, has_n
 from core.logs.wraps.speaker_turns import ALWAYS, LEAST, NamedLine, names_that_return, take_turns
 from core.logs.wraps.speakers import SpeakerWord, peel_all, together
 
+SPEAKERS = "heads"  # the name of this layer
 _TOKENS = 8  # words of a head: a date, a clock, a level, the name of a logger, a place in the code, the speaker
 _MAX_SHAPES = 64  # of names, their digits apart, in one expression; a cluster has a few
 _PAD = rb"(?: {0,6}(?=[0-9]{1,6}[\])>|}]))?"  # "[ 3]": numbers of one width
@@ -79,7 +80,7 @@ def fit(lines: Sequence[bytes]) -> Wrap | None:
     (first, *others) = columns
     stays = not (others or first.is_taken_off or first.reading.tells_node)
     return Wrap(
-        "heads",
+        SPEAKERS,
         partial(peel_all, columns),
         continues=_goes_on,
         goes_on=tells_of_an_error,

@@ -98,3 +98,17 @@ def test_bars_may_stand_between_columns_only() -> None:
 
     assert layers(table) == ["rows of a table"]
     assert shown(table)[1] == 'coord="d=1" loss=9.4000 note=- s/step=1.21 step=1'
+
+
+def test_the_port_of_a_switch_is_no_rank_of_the_machine_behind_it() -> None:
+    """One column of names tells which machine a row is of; others, and the numbers in them, are what it tells."""
+    ports = {"rec-trn-0152": 44, "rec-trn-0445": 12, "rec-trn-1005": 18, "rec-trn-1048": 7}
+    rows = "".join(
+        f"{1794320087 + 15 * n},leaf-11,Eth1/{port},{peer},{17 + n % 3}.{n % 10},1.5,{19 + n},5,up\n"
+        for n in range(20)
+        for peer, port in ports.items()
+    )
+    told = shown(f"ts,switch,port,peer,rx_gbps,tx_gbps,fcs_err,pause_rx,oper\n{rows}".encode())
+
+    assert all("[rank" not in line for line in told)
+    assert told[1].startswith("2026-11-10T14:14:47.000000Z rec-trn-0152: ")
