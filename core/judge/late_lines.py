@@ -31,8 +31,11 @@ _WRITTEN_TOGETHER = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # letters of Ch
 _WORD = re.compile(rf"(?<![^\W\d_]|<)[^\W\d_]{{3,40}}|{_WRITTEN_TOGETHER}{{2}}")
 # Three of them, or what is about as long where no blanks part them: a message, no part of a list
 _WORDS = re.compile(rf"(?:[^\W\d_]{{2,40}}[\W\d_]{{1,40}}){{2}}[^\W\d_]{{2}}|{_WRITTEN_TOGETHER}{{6}}")
-# Frames, heads and parts of a dump
-_NO_MESSAGE = re.compile(r"^\s*(?:File \"|\w+\(|\[\[|[\w.]+[=(]|#\d)|\.(?:cc?|cpp|go|rs):|\(most recent call ")
+# Frames, heads and parts of a dump; Julia's are two rows each: " [2] reduce!(x::Ring)", "   @ Gnn src/dist.jl:44"
+_NO_MESSAGE = re.compile(
+    r"^\s*(?:File \"|\w+\(|\[\[|[\w.]+[=(]|#\d|\[(?:<NUM>|\d{1,3})\] [\w.!#]{1,80}(?:\(|$)|@ )|\.(?:cc?|cpp|go|rs|jl):"
+    r"|\(most recent call "
+)
 LATE = Fact(
     Role.PROPAGATED,
     Blame.NAMED,
