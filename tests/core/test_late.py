@@ -100,8 +100,12 @@ def test_a_regular_end_is_no_last_word() -> None:
 
 def test_frames_of_julia_are_no_last_words() -> None:
     """Julia 1.11, base/errorshow.jl: a number and a call, and below it the module and the line."""
-    trace = (" [1] MPI_Allreduce", "   @ MPI ~/.julia/packages/MPI/src/collective.jl:620 [inlined]")
-    trace += (" [2] sync_grads!(ps::GraphNets.Params)", "   @ GraphNets ~/gnn/src/dist.jl:44")
+    trace = (
+        " [1] MPI_Allreduce",
+        "   @ MPI ~/.julia/packages/MPI/src/collective.jl:620 [inlined]",
+        " [2] sync_grads!(ps::GraphNets.Params)",
+        "   @ GraphNets ~/gnn/src/dist.jl:44",
+    )
     last = "\n".join(("objective is no longer finite here", *trace))
     found = diagnose(ring(dict.fromkeys(NODES, last), Status.FAILED), [])
 
