@@ -36,10 +36,10 @@ _COUNTS = re.compile(
     r"(?:global_?|mini_?|micro_?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|num_updates)(?:_?(?:idx|id|no|num|index))?",
     re.IGNORECASE,
 )
-# What rises steadily too, and is none: time, samples, bytes.
+# What rises steadily too, and is none: time, samples, bytes, what is tried again.
 _MEASURES = re.compile(
     r"time|elapsed|took|after|seconds?|secs?|samples?|seen|tokens?|bytes|mem\w*|pid|process|rank|port|worker|node|size"
-    r"|lines?|columns?|packages?|modules?|layers?|eta|remaining|part|shard|file|chunk|version|[gtp]?flops",
+    r"|lines?|columns?|packages?|modules?|layers?|eta|remaining|part|shard|file|chunk|version|[gtp]?flops|retry|retries|tries|attempts?",
     re.IGNORECASE,
 )
 # What a job has learned from, which rises by as much with each step; asked for where nothing counts steps.

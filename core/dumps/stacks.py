@@ -60,9 +60,10 @@ class _Draft:
     threads: list[Thread] = field(default_factory=list)
 
 
-# "[rank3]: ", "17: " of srun, "[default0]:" of torchrun, "node48: " of pdsh
+# "[rank3]: ", "17: " of srun, "[default0]:" of torchrun, "node48: " of pdsh, "ERROR " of who collects two streams
 _LABEL = re.compile(
-    r"^(?:\[rank(?P<rank>\d{1,6})\]: ?|(?P<task>\d{1,6}): |\[default\d+\]:|(?=[\w.-]*?[A-Za-z])(?P<host>[\w.-]++): )"
+    r"^(?:\[rank(?P<rank>\d{1,6})\]: ?|(?P<task>\d{1,6}): |\[default\d+\]:|(?:INFO|NOTICE|WARNING|ERROR) "
+    r"|(?=[\w.-]*?[A-Za-z])(?P<host>[\w.-]++): )"
     r"(?=\s*$|Thread |Process |Python v|Current thread |#\d|\s+\S)"
 )
 _PROCESS = re.compile(r"Process (?P<pid>\d{1,20}): ?(?P<command>.*)")

@@ -58,11 +58,12 @@ class Names:
         self._nodes = {node: node for node in nodes} | {
             node.split(".", 1)[0]: node for node in nodes if not is_address(node)
         }
-        self._nodes = _behind_shared(table.nodes) | self._nodes
+        within = _within_shared(table.nodes)
+        self._nodes = within | self._nodes
         self._nodes |= {address: node for node, addresses in manifest.node_addresses.items() for address in addresses}
         self._pids = {node.rpartition("=")[2]: node for node in table.nodes if is_actor(node)}
         self._all_are_known = bool(manifest.nodes)
-        self._shapes = {_shape(node) for node in table.nodes if not stands_in(node)}
+        self._shapes = {_shape(node) for node in (*table.nodes, *within) if not stands_in(node)}
         self._ranks = manifest.node_of_rank
         self._pods = _numbered_pods(nodes)
         self._aliases: dict[Alias, str] = {}
@@ -280,16 +281,24 @@ def end_of_chains(edges: Sequence[Edge]) -> dict[str, int]:
     return {node: len(by) for node, by in sorted(led.items())}
 
 
-def _behind_shared(nodes: Sequence[str]) -> dict[str, str]:
-    """The node of each name that files of all nodes have something before: nid002177 of ``tt-nid002177.log``."""
-    pairs = takewhile(
-        lambda pair: pair[0] == pair[1], zip(min(nodes, default=""), max(nodes, default=""), strict=False)
-    )
-    shared = "".join(one for one, _ in pairs)
-    shared = shared[: max(shared.rfind(sign) for sign in "-_.") + 1]
-    return {
-        node.removeprefix(shared): node for node in nodes if shared and _HOSTLIKE.fullmatch(node.removeprefix(shared))
-    }
+def _within_shared(nodes: Sequence[str]) -> dict[str, str]:
+    """The node of each name that files of all nodes have something before or behind.
+
+    nid002177 of ``tt-nid002177.log``; trainer-0 of ``research_trainer-0_pytorch.log``: a pod with its namespace and its
+    container, of which neither holds an underscore.
+    """
+    found = dict[str, str]()
+    for signs in ("_", "-_."):
+        before, behind = _shared_start(nodes, signs), _shared_start([node[::-1] for node in nodes], signs)[::-1]
+        found |= {node.removeprefix(before).removesuffix(behind): node for node in nodes}
+    return {name: node for name, node in found.items() if name != node and _HOSTLIKE.fullmatch(name)}
+
+
+def _shared_start(names: Sequence[str], signs: str) -> str:
+    """How all names begin, up to the last sign that parts words."""
+    pairs = zip(min(names, default=""), max(names, default=""), strict=False)
+    shared = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return shared[: max(shared.rfind(sign) for sign in signs) + 1]
 
 
 def _numbered_pods(nodes: Sequence[str]) -> dict[int, str]:
