@@ -11,7 +11,7 @@ import numpy as np
 from core.events.messages import keys_of
 from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.failure_kinds import Kind
+from core.failure_kinds import OF_THE_PROGRAM, Kind
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
 from core.judge.rank_rows import ranks_of_nodes
@@ -22,6 +22,8 @@ from core.parsing.identities import MAX_READ, told_identities
 # ray-project/ray python/ray/exceptions.py (2.40): ray::Learner.gradient() (pid=27307, ip=10.150.1.13, actor_id=...
 _RAISED = re.compile(r"ray::(?P<actor>\w{0,64})[^(]{0,200}\(\)\S{0,8} \(pid=\d{1,9}, ip=(?P<address>[\d.]{7,15})")
 _ACTOR = re.compile(rb"\((?P<actor>\w{1,64}) pid=(?P<pid>\d{1,10})")  # how it labels what an actor prints
+# What the process that leads all others reads for them: no other one tried.
+_OF_ITS_SETTINGS = OF_THE_PROGRAM | {Kind.SETTINGS, Kind.MODEL_MISMATCH, Kind.MISSING_FILE, Kind.SOFTWARE}
 _CLEARED = frozenset({signal.SIGTERM, signal.SIGKILL})  # by which launchers end the others once one has failed
 
 
@@ -113,7 +115,7 @@ def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candida
     for candidate in candidates:
         own_texts = [texts.get(row, "") for rows in keys.get(candidate.event, {}).values() for row in rows]
         matches = [match for text in own_texts if (match := _RAISED.search(text)) is not None]
-        if not candidate.fact.known:  # what the program itself raises where it leads all others is of no machine
+        if not candidate.fact.known or candidate.fact.kind in _OF_ITS_SETTINGS:  # by who leads all others: of no machine
             matches = [match for match in matches if match["actor"] not in controllers]
         homes = sorted({nodes[match["address"]] for match in matches if match["address"] in nodes})
         own = tuple(sorted(ranks[homes[0]])) if len(homes) == 1 and len(ranks.get(homes[0], ())) == 1 else ()
