@@ -11,6 +11,7 @@ import numpy as np
 from core.events.messages import keys_of
 from core.events.row_text import read_rows
 from core.events.table import EventTable
+from core.facts import Blame
 from core.failure_kinds import OF_THE_PROGRAM, Kind
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
@@ -21,6 +22,8 @@ from core.parsing.identities import MAX_READ, told_identities
 
 # ray-project/ray python/ray/exceptions.py (2.40): ray::Learner.gradient() (pid=27307, ip=10.150.1.13, actor_id=...
 _RAISED = re.compile(r"ray::(?P<actor>\w{0,64})[^(]{0,200}\(\)\S{0,8} \(pid=\d{1,9}, ip=(?P<address>[\d.]{7,15})")
+_DIED = re.compile(r"^\s+ip: (?P<address>[\d.]{7,15})\s*$")  # below "The actor died unexpectedly", as it tells of it
+_TOLD_BELOW = 8  # rows: class_name, actor_id, pid, name, namespace, ip, and how the actor ended
 _ACTOR = re.compile(rb"\((?P<actor>\w{1,64}) pid=(?P<pid>\d{1,10})")  # how it labels what an actor prints
 # What the process that leads all others reads for them: no other one tried.
 _OF_ITS_SETTINGS = OF_THE_PROGRAM | {Kind.SETTINGS, Kind.MODEL_MISMATCH, Kind.MISSING_FILE, Kind.SOFTWARE}
@@ -96,31 +99,46 @@ def is_of_any(candidate: Candidate) -> bool:
 
 
 def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates, of which those that Ray's driver raised again are the actor's."""
-    passed_on = {
-        candidate.event: candidate
+    """The candidates, of which those that Ray's driver raised again, or says that they died, are the actor's."""
+    rows = {
+        candidate.event: _rows_of_actor(parsed.table, candidate)
         for candidate in candidates
-        if candidate.role is Role.ROOT and is_raised_again(candidate)
+        if candidate.role is Role.ROOT and (is_raised_again(candidate) or _is_of_dead_actor(candidate))
     }
-    if not passed_on:
+    if not rows:
         return tuple(candidates)
-    keys = {event: keys_of(parsed.table, candidate.rows[:MAX_READ].tolist()) for event, candidate in passed_on.items()}
-    wanted = [row for own in keys.values() for rows in own.values() for row in rows]
-    texts = read_rows(parsed.files, parsed.table, wanted)
+    texts = read_rows(parsed.files, parsed.table, sorted({row for own in rows.values() for row in own}))
     nodes = {address: node for node, own in parsed.job.manifest.node_addresses.items() for address in own}
     nodes |= told_identities(parsed.table, parsed.files)[0] | {node: node for node in parsed.table.nodes}
     ranks = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
     controllers = _controllers(parsed.table)
     named = []
     for candidate in candidates:
-        own_texts = [texts.get(row, "") for rows in keys.get(candidate.event, {}).values() for row in rows]
-        matches = [match for text in own_texts if (match := _RAISED.search(text)) is not None]
-        if not candidate.fact.known or candidate.fact.kind in _OF_ITS_SETTINGS:  # by who leads all others: of no machine
-            matches = [match for match in matches if match["actor"] not in controllers]
+        form = _DIED if _is_of_dead_actor(candidate) else _RAISED
+        matches = [match for row in rows.get(candidate.event, ()) if (match := form.search(texts.get(row, "")))]
+        if (
+            not candidate.fact.known or candidate.fact.kind in _OF_ITS_SETTINGS
+        ):  # by who leads all others: of no machine
+            matches = [match for match in matches if match.groupdict().get("actor") not in controllers]
         homes = sorted({nodes[match["address"]] for match in matches if match["address"] in nodes})
         own = tuple(sorted(ranks[homes[0]])) if len(homes) == 1 and len(ranks.get(homes[0], ())) == 1 else ()
-        named.append(replace(candidate, nodes=tuple(homes), ranks=own) if homes else candidate)
+        fact = replace(candidate.fact, blame=Blame.SELF) if form is _DIED else candidate.fact
+        named.append(replace(candidate, fact=fact, nodes=tuple(homes), ranks=own) if homes else candidate)
     return tuple(named)
+
+
+def _is_of_dead_actor(candidate: Candidate) -> bool:
+    """Whether Ray's driver tells that an actor died by itself, and below that which one."""
+    return "ActorDiedError" in candidate.text and not is_raised_again(candidate)
+
+
+def _rows_of_actor(table: EventTable, candidate: Candidate) -> Sequence[int]:
+    """The rows that name the actor: the exception's own, of one that died those below it."""
+    keys = [row for own in keys_of(table, candidate.rows[:MAX_READ].tolist()).values() for row in own]
+    if not _is_of_dead_actor(candidate):
+        return keys
+    ends = {row: table.rows_of_file(int(table.file[row])).stop for row in keys}
+    return [below for row, end in ends.items() for below in range(row, min(row + _TOLD_BELOW, end))]
 
 
 def _controllers(table: EventTable) -> frozenset[str]:

@@ -11,7 +11,8 @@ from core.facts import Blame, Fact
 from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.exits import Exits
-from core.judge.rank_rows import ranks_of_nodes
+from core.judge.late_lines import is_message
+from core.judge.rank_rows import last_rows, ranks_of_nodes
 from core.judge.roles.row_queries import Rows, after, are_schedulers, first_times, requests, rows_of, without
 from core.model import Role
 from core.parsed import Parsed
@@ -68,7 +69,7 @@ def _reports(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> R
     spoke = {
         rank for candidate in candidates if candidate.role in (Role.ROOT, Role.PROPAGATED) for rank in candidate.ranks
     }
-    spoke = set() if parsed.table.ranks_are_nodes else spoke
+    spoke = set() if parsed.table.ranks_are_nodes else spoke | _ended_alike(parsed)
     ends = {rank: (ending.code, ending.signal) for rank, ending in exits.of_rank.items()}
     usual, count = Counter(ends.values()).most_common(1)[0] if ends else ((None, None), 0)
     together = count > len(ends) * MAJORITY and 0 < len(ends) - count <= few_of(len(ends))
@@ -79,3 +80,13 @@ def _reports(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -> R
         if not (together and ends[rank] == usual)
     ]
     return np.array(sorted(rows), np.intp)
+
+
+def _ended_alike(parsed: Parsed) -> set[int]:
+    """Ranks whose last message is that of most, and never of good jobs: they said with one voice why they leave."""
+    table, last = parsed.table, last_rows(parsed.table)
+    events = Counter(int(table.event[row]) for row in last.values())
+    usual, count = events.most_common(1)[0] if events else (None, 0)
+    if usual is None or count <= len(last) * MAJORITY or not is_message(parsed, usual) or parsed.usual is None:
+        return set()
+    return {rank for rank, row in last.items() if table.event[row] == usual}
