@@ -19,6 +19,7 @@ from core.logs.lines import mask
 from core.logs.paths import strip
 from core.logs.speaker_names import MACHINE
 from core.logs.voices import NUMBERED_PROCESS, Origin, Program, stands_in
+from core.parsing.identities import is_address
 
 MAX_READ = 4096  # lines: one a pod of the largest jobs
 MAX_TEMPLATES, MAX_FORMS = 1 << 14, 64  # that are looked at: a third of a second; machines of a cluster are named alike
@@ -46,6 +47,7 @@ def with_one_name(
     node_of = {} if manifest.nodes else _machines(table, files, nodes)
     if not node_of:
         node_of = _second_names(_named_together(table, files, nodes, others)) if others else {}
+    node_of |= _first_labels(nodes, others)
     called = _files_of(table, nodes) | _listed_pods(table, files, nodes)
     if not node_of:
         return table, called
@@ -62,6 +64,14 @@ def with_one_name(
         for origin, file in zip(table.origins, table.file_of_voice, strict=True)
     ]
     return replace(table, origins=tuple(origins)), called | node_of
+
+
+def _first_labels(nodes: Collection[str], others: Collection[str]) -> dict[str, str]:
+    """The node of each other name that is the first label of its own: n042 of ``n042.cluster.local``."""
+    labels: dict[str, list[str]] = defaultdict(list)
+    for node in sorted(nodes):
+        labels["" if is_address(node) else node.partition(".")[0]].append(node)
+    return {name: labels[name][0] for name in sorted(others) if len(labels.get(name, ())) == 1}
 
 
 def _files_of(table: EventTable, nodes: Collection[str]) -> dict[str, str]:

@@ -277,7 +277,9 @@ def _called(group: Mapping[str, str], heads: Mapping[str, bytes]) -> dict[str, s
     hosts = behind_numbers(group.values()) or _behind_underscores(group)
     ends = {word.rpartition("-")[2] for word in group.values() if "-" in word.strip("-")}
     end = f"-{ends.pop()}" if len(ends) == 1 and all("-" in word for word in group.values()) else ""  # a-json, b-json
-    return {name: hosts.get(word) or _shortest(word.removesuffix(end), heads[name]) for name, word in group.items()}
+    words = {name: word.removesuffix(end) for name, word in group.items()}
+    called = {name: hosts.get(word) or _shortest(words[name], heads[name]) for name, word in group.items()}
+    return called if len(set(called.values())) > 1 else words  # what all end with is no name: the domain of a cluster
 
 
 def _behind_underscores(group: Mapping[str, str]) -> dict[str, str]:
