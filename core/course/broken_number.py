@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,8 @@ from core.shares import few_of
 MIN_TIMES = 3  # lines in a row, the last ones: a step whose gradients overflow is skipped, and the next is well
 MOST_LINES = 2_000  # the last ones of each speaker: where it began, if that is not longer ago
 MOST_ENDS = 1_024  # speakers whose last lines are looked at: those that tell most
-MOST_VOICES = 4  # of those whose last lines are broken; all compute the same loss
+MOST_VOICES = 4  # of those whose last lines are broken; all compute the same loss,
+MOST_SETS = 16  # but one alone may tell further numbers that are none: so many sets of names, of as many voices
 BEFORE = 3  # printed iterations before it in which it may have been nan on few ranks alone
 MIN_WELL = 2  # ranks that are well; of two that differ, either may be the odd one
 _NAN = re.compile(r"\bnan\b", re.IGNORECASE)
@@ -82,12 +82,13 @@ def _ending_without_number(
     of_voices = [at[-MOST_LINES:] for _, at in spoken[:MOST_ENDS]]
     ends = [iterations.marks[at[-least:]].tolist() for at in of_voices]
     texts = read_rows(files, table, sorted(row for rows in ends for row in rows))
-    broken = (
-        at
-        for at, rows in zip(of_voices, ends, strict=True)
-        if _BROKEN.search(" ".join(texts.get(row, "") for row in rows))
-    )
-    yield from islice(broken, MOST_VOICES)
+    seen, given = set[frozenset[str]](), 0
+    for at, rows in zip(of_voices, ends, strict=True):
+        names = frozenset(match[1] for match in _BROKEN.finditer(" ".join(texts.get(row, "") for row in rows)))
+        if names and (given < MOST_VOICES or names not in seen) and len(seen) < MOST_SETS:
+            seen.add(names)
+            given += 1
+            yield at
 
 
 def _in_other_lines(table: EventTable, iterations: Iterations) -> BrokenNumber | None:

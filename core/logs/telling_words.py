@@ -13,7 +13,7 @@ _SLOT = re.compile(
 # Words that say how something ended: "state UP" and "state DOWN" are two events.
 _OUTCOME = re.compile(
     r"\b(?:success\w*|succe\w+|abort\w*|fail\w*|cancel\w*|kill\w*|down|up|lost|dead|timed out|timeout|refused|reset"
-    r"|closed|denied|unreachable|corrupt\w*|invalid|error|exception|nan|inf)\b",
+    r"|closed|denied|unreachable|corrupt\w*|invalid|error|exception|nan|inf|segmentation|terminat\w+|illegal)\b",
     re.IGNORECASE,
 )
 # What names the message in a structured log: two keys of MLPerf logging are two events.
@@ -39,7 +39,7 @@ _DIGIT = re.compile(r"[0-9]")  # masks leave them in slots only, and to look for
 _MAY_TELL = (
     *("succe", "abort", "fail", "cancel", "kill", "down", "up", "lost", "dead", "time", "refused", "reset", "closed"),
     *("denied", "unreach", "corrupt", "invalid", "error", "exception", "nan", "inf", "fatal", "critical", "warn"),
-    *("debug", "trace", "e<ts>", "w<ts>", "i<ts>", "f<ts>"),
+    *("segm", "terminat", "illegal", "debug", "trace", "e<ts>", "w<ts>", "i<ts>", "f<ts>"),
 )
 _LEVEL_WITHIN = 200  # characters; a level further right is something that the line talks about
 

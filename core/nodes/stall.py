@@ -109,7 +109,8 @@ def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str], judged: Coll
     same: dict[str, list[int]] = {}
     for event, count_of in sorted(_counts(table).items()):
         sample = table.templates[event].sample
-        if event in marks or (complains(sample) and not _is_of_the_hang(parsed, event, ending, judged)):
+        says_nothing = not any(map(str.isalnum, sample))  # rulers, and empty lines
+        if event in marks or says_nothing or (complains(sample) and not _is_of_the_hang(parsed, event, ending, judged)):
             continue
         alike = same.setdefault(phrase(sample, names) or sample, [])  # names of speakers make several events of it
         alike.append(event)
@@ -253,9 +254,10 @@ def _words(parsed: Parsed, rows: Mapping[int, int], home: Mapping[int, str]) -> 
     first = min(home)
     alone = Counter(phrases.values())[phrases.get(first, "")] == 1
     odd = [rank for rank in odd if not (alone and len(odd) > 1 and rank == first)]
-    if count <= len(home) * MAJORITY or not are_few(odd, home, home):
+    text = next((texts[rank] for rank, words in phrases.items() if words == usual), "")
+    if count <= len(home) * MAJORITY or not are_few(odd, home, home) or not any(map(str.isalnum, text)):
         return None
-    return _Words(texts, next(texts[rank] for rank, words in phrases.items() if words == usual), count, odd)
+    return _Words(texts, text, count, odd)
 
 
 def _apart(

@@ -26,6 +26,11 @@ MAX_READ = 4096  # messages: one a rank of the largest jobs
 _SLOT = re.compile(r"\b([A-Za-z_]\w{1,40})\s?[=:]\s?(\[[^\]]{0,80}\]|[\w.+-]{1,60})")
 # What is counted, and has no name before it: "Rank 1 has 39 params, while rank 0 has inconsistent 27 params"
 _COUNTED = re.compile(r"(?<![\w.:-])(\d{1,12}) (?!(?:milli)?seconds|minutes)([a-z]{4,20})\b")
+# Where a process says that it is, with the word before it: "stuck in DataLoader.__next__"; no name of a file
+_PLACE = re.compile(
+    r"(?<!\S)([^\s\d]{2,40} )((?:[A-Za-z_]\w{0,60}(?:\.|::)){1,6}(?!(?:py|cc|cpp|cu|go|rs|so)\b)[A-Za-z_]\w{0,60})"
+    r"(?![\w./-])"
+)
 _OF_EACH = re.compile(
     r"rank|pid|tid|thread|addr|ip|host|port|time|duration|elapsed|uuid|id$|file|line|device", re.IGNORECASE
 )
@@ -60,7 +65,7 @@ def of_each(name: str) -> bool:
 
 
 def _slots(parsed: Parsed, candidate: Candidate) -> dict[str, dict[int, str]]:
-    """By name the first value that each rank gives it, in its first message."""
+    """By name, with the sign behind it, the first value that each rank gives it, in its first message."""
     table = parsed.table
     heads: dict[int, int] = {}
     for row, rank in zip(
@@ -75,9 +80,9 @@ def _slots(parsed: Parsed, candidate: Candidate) -> dict[str, dict[int, str]]:
         for key in keys[head]:
             text = texts.get(key, "")
             counted = [(name, value) for value, name in _COUNTED.findall(text)]
-            for name, value in (*_SLOT.findall(text), *counted):
-                if not of_each(name):
-                    found[name].setdefault(rank, value)
+            named = [(f"{name}=", value) for name, value in (*_SLOT.findall(text), *counted) if not of_each(name)]
+            for name, value in (*named, *_PLACE.findall(text)):
+                found[name].setdefault(rank, value)
     return found
 
 
@@ -90,17 +95,18 @@ def _minority(
     odd = sorted(rank for rank, value in of_rank.items() if value != usual)
     if not odd or count <= len(of_rank) * MAJORITY or len(odd) > few_of(len(of_rank)):
         return []
-    if name in _OF_COLLECTIVES and is_of_program([odd, sorted(of_rank.keys() - set(odd))], home):
+    if name.rstrip("=") in _OF_COLLECTIVES and is_of_program([odd, sorted(of_rank.keys() - set(odd))], home):
         return []  # a branch of the program: ``if rank == 0``, or where the data of some ranks ended
     signs = []
     for node in sorted({home[rank] for rank in odd if rank in home}):
         own = [rank for rank in odd if home.get(rank) == node]
         because = (
-            f"{table.called(own, node)} says {name}={short(of_rank[own[0]], 40)}, {count} of {len(of_rank)} "
+            f"{table.called(own, node)} says {name}{short(of_rank[own[0]], 40)}, {count} of {len(of_rank)} "
             f"{table.speakers} "
-            f"{name}={short(usual, 40)}."
+            f"{name}{short(usual, 40)}."
         )
-        says = candidate.fact.says if candidate.role is Role.ROOT else f"its {name} is another than that of the others"
+        other = f"its {name.rstrip('= ')} is another than that of the others"
+        says = candidate.fact.says if candidate.role is Role.ROOT and candidate.fact.known else other
         check = "Compare what runs there with the others: code, settings, data, a branch that not all take."
         signs.append(Sign(node, "votes", ODD, because, candidate.event, says=says, check=check, ranks=tuple(own)))
     return signs
