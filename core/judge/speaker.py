@@ -27,6 +27,8 @@ _TOLD_BELOW = 8  # rows: class_name, actor_id, pid, name, namespace, ip, and how
 _ACTOR = re.compile(rb"\((?P<actor>\w{1,64}) pid=(?P<pid>\d{1,10})")  # how it labels what an actor prints
 # What the process that leads all others reads for them: no other one tried.
 _OF_ITS_SETTINGS = OF_THE_PROGRAM | {Kind.SETTINGS, Kind.MODEL_MISMATCH, Kind.MISSING_FILE, Kind.SOFTWARE}
+# openucx/ucx src/ucs/debug/log.c (1.15): "[1653901933.4] [gpu02:5215 :0]  sock.c:325  UCX  ERROR ..."
+OWN_HEAD = re.compile(r"^\[\d{9,11}\.\d{1,9}\] \[(?P<node>[\w.-]{1,253}):\d{1,10} *:\d{1,10}\]")
 _CLEARED = frozenset({signal.SIGTERM, signal.SIGKILL})  # by which launchers end the others once one has failed
 
 
@@ -85,6 +87,22 @@ def _as_reported(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
 
     return [
         replace(candidate, nodes=nodes, ranks=(rank,)) if reported(candidate) else candidate for candidate in candidates
+    ]
+
+
+def name_own_machines(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates; where a library puts its own machine before each line in a file of all, it is said there."""
+    asked = [candidate for candidate in candidates if not candidate.nodes and "UCX" in candidate.text]
+    if not asked:
+        return candidates
+    rows = sorted({row for candidate in asked for row in candidate.rows[:MAX_READ].tolist()})
+    heads = {row: OWN_HEAD.match(text) for row, text in read_rows(parsed.files, parsed.table, rows).items()}
+    nodes = {row: head["node"] for row, head in heads.items() if head is not None and head["node"] in parsed.nodes}
+    return [
+        replace(candidate, nodes=tuple(sorted({nodes[row] for row in candidate.rows.tolist() if row in nodes})))
+        if candidate in asked
+        else candidate
+        for candidate in candidates
     ]
 
 

@@ -11,7 +11,7 @@ from core.facts import Blame
 from core.failure_kinds import Kind
 from core.job import Manifest
 from core.judge.candidates import Candidate
-from core.judge.speaker import is_raised_again
+from core.judge.speaker import OWN_HEAD, is_raised_again
 from core.logs.voices import is_actor, stands_in
 from core.model import Role
 from core.nodes.aliases import ALIAS, Alias
@@ -189,7 +189,9 @@ def _shared_files(table: EventTable) -> set[int]:
 
 
 def _speaker(text: str, names: Names) -> str | None:
-    """The node of the rank that a line of c10d's names as its own."""
+    """The node that a line of UCX's names as its own, or that of the rank that one of c10d's does."""
+    if head := OWN_HEAD.match(text):
+        return names.node(head["node"])
     match = _OWN_RANK.search(text)
     return names.of_rank(int(match[1] or match[2])) if match is not None else None
 

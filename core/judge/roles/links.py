@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from core.events.messages import unlabelled
 from core.events.row_text import read_rows
+from core.events.table import EventTable
+from core.failure_kinds import Kind
 from core.judge.candidates import Candidate
 from core.judge.roles.row_queries import Rows, without
 from core.model import Role
@@ -111,3 +113,24 @@ def _came_up(parsed: Parsed, service: _Service) -> dict[tuple[int, str], int]:
     for row, link in _links(parsed, rows, service.back).items():
         last_up[link] = max(last_up.get(link, -1), int(table.time[row]))
     return last_up
+
+
+def clear_transfers_over_a_broken_link(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Transfers that other nodes retried in vain once a node had told that its own link broke follow from that."""
+    broken = [
+        (frozenset(candidate.nodes), int(table.time[candidate.rows].min()))
+        for candidate in candidates
+        if candidate.role is Role.ROOT and candidate.fact.kind == Kind.NETWORK_LINK and candidate.nodes
+        if table.timed[candidate.rows].all()
+    ]
+
+    def follows(candidate: Candidate) -> bool:
+        if candidate.role is not Role.ROOT or candidate.fact.kind != Kind.RDMA_TRANSPORT or not candidate.nodes:
+            return False
+        first = int(table.time[candidate.rows].min())
+        return any(nodes.isdisjoint(candidate.nodes) and at <= first for nodes, at in broken)
+
+    return [
+        candidate.with_role(Role.PROPAGATED, "the link of another node had broken") if follows(candidate) else candidate
+        for candidate in candidates
+    ]
