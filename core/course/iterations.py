@@ -163,7 +163,11 @@ def _carry(table: EventTable, marks: Markers, ours: NDArray[np.bool_]) -> Column
 
     @cache
     def of_job() -> Callable[[NDArray[np.intp]], NDArray[np.int64]]:
-        return by_clock(everywhere, ties=False)
+        by_time = by_clock(everywhere, ties=False)
+        if (marks.times == NO_TIME).all():
+            return by_time
+        # where some iterations have a clock, those without one tell nothing of rows without one in other files
+        return lambda rows: np.where(table.time[rows] == NO_TIME, NO_ITERATION, by_time(rows))
 
     def of_rows(rows: NDArray[np.intp]) -> NDArray[np.int32]:
         found = np.zeros(len(rows), np.int32)

@@ -19,7 +19,8 @@ _NODE_NAME = re.compile(
     re.IGNORECASE,
 )
 _OF_PODS = re.compile(r"[\w.-]+-(?:master|worker|launcher)", re.IGNORECASE)
-_RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|proc|process|workerlog)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
+# rang: German and French
+_RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|rang|proc|process|workerlog)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
 # Of Paddle (workerlog.0) and detectron2 (log.txt.rank1), and of an address: an ending is none
 _RANK_AT_END = re.compile(
     r"(?:^|[-_.])(?:rank\.?|workerlog\.)\d{1,6}$|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}$",
