@@ -163,11 +163,7 @@ def _carry(table: EventTable, marks: Markers, ours: NDArray[np.bool_]) -> Column
 
     @cache
     def of_job() -> Callable[[NDArray[np.intp]], NDArray[np.int64]]:
-        by_time = by_clock(everywhere, ties=False)
-        if (marks.times == NO_TIME).all():
-            return by_time
-        # where some iterations have a clock, those without one tell nothing of rows without one in other files
-        return lambda rows: np.where(table.time[rows] == NO_TIME, NO_ITERATION, by_time(rows))
+        return _beside_clocks(table, marks, by_clock(everywhere, ties=False))
 
     def of_rows(rows: NDArray[np.intp]) -> NDArray[np.int32]:
         found = np.zeros(len(rows), np.int32)
@@ -178,6 +174,15 @@ def _carry(table: EventTable, marks: Markers, ours: NDArray[np.bool_]) -> Column
         return found
 
     return table.computed(np.int32, of_rows)
+
+
+def _beside_clocks(
+    table: EventTable, marks: Markers, of_rows: Callable[[NDArray[np.intp]], NDArray[np.int64]]
+) -> Callable[[NDArray[np.intp]], NDArray[np.int64]]:
+    """The same; where some iterations have a clock, those without tell nothing of rows without one in other files."""
+    if (marks.times == NO_TIME).all():
+        return of_rows
+    return lambda rows: np.where(table.time[rows] == NO_TIME, NO_ITERATION, of_rows(rows))
 
 
 _RANKS = 1 << 31  # more than any job has

@@ -19,7 +19,7 @@ _NODE_NAME = re.compile(
     re.IGNORECASE,
 )
 _OF_PODS = re.compile(r"[\w.-]+-(?:master|worker|launcher)", re.IGNORECASE)
-# rang: German and French
+# In German and French, ranks are called so, too: Rang
 _RANK_NAME = re.compile(r"(?:^|[-_.])(?:rank|rang|proc|process|workerlog)[-_.]?(\d{1,6})(?=$|[-_.])", re.IGNORECASE)
 # Of Paddle (workerlog.0) and detectron2 (log.txt.rank1), and of an address: an ending is none
 _RANK_AT_END = re.compile(

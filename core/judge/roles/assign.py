@@ -12,7 +12,12 @@ from core.judge.roles.echoes import clear_echoes
 from core.judge.roles.endings import clear_endings
 from core.judge.roles.kills import clear_kills
 from core.judge.roles.links import clear_answered_servers, clear_transfers_over_a_broken_link
-from core.judge.roles.met_alone import blame_no_rank_for_its_machine, blame_who_held_a_lock, blame_who_met_it_alone
+from core.judge.roles.met_alone import (
+    blame_no_rank_for_its_machine,
+    blame_nobody_for_a_shared_object,
+    blame_who_held_a_lock,
+    blame_who_met_it_alone,
+)
 from core.judge.roles.named_peers import clear_named_peers, clear_one_sided_transfers
 from core.judge.roles.other_jobs import clear_other_jobs
 from core.judge.roles.silent_exits import promote_silent_exits
@@ -45,5 +50,5 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = promote_first_stop(table, candidates)
     candidates = place_untold(parsed, candidates, exits)
     candidates = blame_who_met_it_alone(parsed, candidates)
-    candidates = blame_no_rank_for_its_machine(parsed, candidates)
+    candidates = blame_no_rank_for_its_machine(parsed, blame_nobody_for_a_shared_object(candidates))
     return tuple(promote_silent_exits(parsed, candidates, exits))

@@ -1,5 +1,6 @@
 """What nobody is to blame for where all meet it, and who meets it alone: credentials that one machine has, its disk."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,9 @@ from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
 _STUCK = "watchdog got stuck for"  # of c10d; its line stands in rules/facts/75-peers.toml
+_OF_FILES = frozenset({Kind.CORRUPT_FILE, Kind.MISSING_FILE, Kind.DATA})
+# Google, Amazon, Azure, Alibaba, Tencent, Volcano Engine, Huawei and Hadoop
+_OBJECT_STORE = re.compile(r"\b(?:gs|s3a?|az|abfss?|wasbs?|oss|cos|tos|obs|hdfs)://", re.IGNORECASE)
 _HELD = Fact(
     Role.ROOT,
     Blame.SELF,
@@ -59,6 +63,16 @@ def blame_who_held_a_lock(parsed: Parsed, candidates: Sequence[Candidate]) -> Se
     return [
         replace(candidate, fact=_HELD, role=Role.ROOT, why="its own watchdog stood still, and that of no other")
         if is_own(candidate)
+        else candidate
+        for candidate in candidates
+    ]
+
+
+def blame_nobody_for_a_shared_object(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates; who met a broken or missing object of a store that all read had its turn, and no fault."""
+    return [
+        replace(candidate, fact=replace(candidate.fact, blame=Blame.NOBODY))
+        if candidate.fact.kind in _OF_FILES and _OBJECT_STORE.search(candidate.text)
         else candidate
         for candidate in candidates
     ]
