@@ -296,3 +296,14 @@ def test_a_list_of_pods_tells_on_which_machine_each_runs() -> None:
     found = parse(job(said | {"pods.txt": lines(*pods)}))
 
     assert Names(found.table, found.job.manifest).node("gke-pool-71d9-hmj1") == "sft-worker-1"
+
+
+def test_a_pod_that_never_started_is_named_though_files_have_more_in_their_names() -> None:
+    """Namespace and container stand around the pods in the names of files (kubernetes/kubectl, kubectl events)."""
+    event = (
+        "2026-10-16T09:51:19Z   Warning  Failed   pod/job-worker-1   Failed to pull image "
+        '"registry.example/train:1": no space left on device'
+    )
+    files = {f"research_job-worker-{n}_pytorch.log": lines(f"start {n}", "waiting for others") for n in (0, 2, 3)}
+
+    assert {node.node for node in diagnose(job({**files, "events.txt": lines(event)}), []).nodes} == {"job-worker-1"}

@@ -183,3 +183,19 @@ def test_the_backtrace_of_rust_belongs_to_its_panic() -> None:
 
     assert only.lines == (1, 2, 3, 4, 5, 6, 7)
     assert "UnexpectedEof" in only.text
+
+
+def test_a_dump_whose_rows_a_collector_gave_a_level_is_one_dump() -> None:
+    """Google's collector calls all that stands on the error stream an ERROR; the dump is faulthandler's."""
+    told = said(
+        "ERROR Thread 0x00007f22b91fe640 (most recent call first):",
+        'ERROR   File "/usr/lib/python3.12/threading.py", line 355 in wait',
+        "ERROR Current thread 0x00007fd959b2831c (most recent call first):",
+        'ERROR   File "/deps/train.py", line 801 in main',
+        "INFO completed step: 84",
+    )
+
+    assert [(one.text, one.lines) for one in told] == [
+        ("Stack dump of all threads", (1, 2, 3, 4)),
+        ("INFO completed step: <NUM>", (5,)),
+    ]

@@ -107,3 +107,21 @@ def test_an_exception_in_words_of_its_own_may_tell_of_a_nan() -> None:
     }
 
     assert suspected(four_nodes(says)) == ["node-3"]
+
+
+def test_a_number_that_broke_on_one_rank_alone_is_looked_for_on_all() -> None:
+    """The loss is reduced, and nan everywhere in the same step; the norm before the reduction is so on one."""
+    says = {
+        rank: [
+            *(at(n, f"step={n} loss=2.5 local_gnorm=2.{rank}") for n in range(1, 31)),
+            *(at(n, f"step={n} loss=nan local_gnorm={'nan' if rank == 13 else 2.6}") for n in range(31, 35)),
+        ]
+        for rank in range(16)
+    }
+    files = {f"node-{rank // 4}/rank_{rank}.log": lines(*said) for rank, said in says.items()}
+    ranks = {f"node-{n}": tuple(range(4 * n, 4 * n + 4)) for n in range(4)}
+    parsed = parse(job(files, nodes=tuple(ranks), node_ranks=ranks, world_size=16))
+    broken = find_broken(parsed.table, parsed.files, parsed.iterations)
+
+    assert broken is not None
+    assert (broken.name, broken.first) == ("local_gnorm", (13,))

@@ -232,3 +232,11 @@ def test_samples_count_nothing_beside_steps() -> None:
     said = [at(6 * n, f"samples={327_680 * n} auc=0.7833 upd n:{5 * n}") for n in range(1, ROUNDS)]
 
     assert parse(job({"rank_0.log": lines(*said)})).iterations.last == 55
+
+
+def test_what_is_tried_again_is_no_iteration() -> None:
+    """MindSpore cluster_context.cc (2.6)."""
+    said = "[WARNING] DISTRIBUTED(77202,ffff3cf2,python): Topology build timed out., retry({n}/14400)."
+    found = parse(job({"rank_0.log": lines(*(at(n, said.format(n=16 * n)) for n in range(1, ROUNDS)))})).iterations
+
+    assert found.last is None

@@ -26,3 +26,16 @@ def test_who_meets_refused_credentials_alone_is_named(refused: set[int], scope: 
     found = diagnose(four_nodes(says, usual=[at(0, "NCCL version 2.27.3")]), [])
 
     assert (found.scope, [node.node for node in found.nodes]) == (scope, accused)
+
+
+@pytest.mark.parametrize(
+    ("path", "scope"),
+    [("gs://corpus/part-00438", Scope.JOB), ("/scratch/part-00438", Scope.NODE)],
+    ids=["store", "disk"],
+)
+def test_who_met_a_broken_object_of_a_store_had_its_turn(path: str, scope: Scope) -> None:
+    """What lies in an object store all read."""
+    error = f"corpus.reader.CorruptRecord: {path} record 12: checksum does not match the manifest"
+    usual = [at(n, f"step {n} loss 2.5") for n in range(9)]
+
+    assert diagnose(four_nodes({2: [at(9, error)]}, usual=usual), []).scope is scope

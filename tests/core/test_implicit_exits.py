@@ -253,3 +253,20 @@ def test_all_that_give_up_together_after_standing_still_broke_nothing() -> None:
     }
 
     assert suspected(job(files)) == []
+
+
+def test_ranks_that_all_end_in_one_voice_left_not_without_a_word() -> None:
+    """srun reports the exit of the first node only; all ranks had said why."""
+    stop = "guard: rmse above 50 for 3 evaluations, stop"
+    steps = [f"iter {k}: loss 6.2{k}" for k in range(1, 9)]
+    files = {f"node-{n}/rank_{n}.log": lines(*steps, stop) for n in range(4)}
+    good = {f"node-{n}/rank_{n}.log": lines(*steps, "iter 9: loss 6.1", "done") for n in range(4)}
+    nodes = {f"node-{n}": (n,) for n in range(4)}
+    about = {"nodes": tuple(nodes), "node_ranks": nodes, "world_size": 4, "settings_id": "a"}
+    report = {"slurm-77.out": lines("srun: error: node-0: task 0: Exited with exit code 9")}
+    found = diagnose(
+        job({**files, **report}, status=Status.FAILED, **about),
+        [job(good, job_id="good", status=Status.COMPLETED, **about)],
+    )
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())

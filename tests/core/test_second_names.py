@@ -60,3 +60,13 @@ def test_names_that_are_given_to_several_or_once_are_none(pairs: dict[str, str])
     known = {table.files[file] for file, origin in zip(table.file_of_voice, table.origins, strict=True) if origin.node}
 
     assert not [name for name in known if "dmesg" in name]
+
+
+def test_the_first_label_of_a_name_is_the_name() -> None:
+    """Folders have whole names, the kernel's own log short ones."""
+    files = {}
+    for n in range(4):
+        files[f"n04{n}.hx/train.log"] = lines(*(at(k, f"step {k} loss 2.5") for k in range(1, 9)))
+        files[f"n04{n}.hx/kernel.log"] = lines(f"2026-11-21T04:00:0{n}.814357+00:00 n04{n} kernel: usb 1-1: new device")
+
+    assert parse(job(files)).table.nodes == tuple(f"n04{n}.hx" for n in range(4))

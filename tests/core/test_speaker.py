@@ -90,3 +90,60 @@ def test_of_numbers_that_are_wrong_everywhere_any_actor_may_tell() -> None:
     )
 
     assert not diagnose(told, []).nodes
+
+
+# ray-project/ray python/ray/exceptions.py, src/ray/core_worker/task_manager.cc (2.40)
+DIED = (
+    "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.",
+    "\tclass_name: WorkerDict",
+    "\tactor_id: dc17cc2cc6a5834de0a57b1320ce1125",
+    "\tpid: 4476",
+    "\tnamespace: 1bd4",
+    "\tip: 10.112.8.22",
+)
+
+
+def test_an_actor_that_died_is_named_by_the_lines_below() -> None:
+    """The driver raises it; where the actor ran stands five lines further down."""
+    labels = [f"(WorkerDict pid={4470 + n}, ip=10.112.8.2{n}) model loaded" for n in range(4)]
+    steps = [f"(TaskRunner pid=2271) step:{n} - actor/loss:2.5" for n in range(1, 20)]
+    told = job({"driver.log": lines(*labels, *steps, *raised(DIED[0]), *DIED[1:])})
+
+    assert suspected(told) == ["10.112.8.22"]
+
+
+def test_what_the_leading_actor_reads_for_all_is_of_no_machine() -> None:
+    """No other process tried to."""
+    error = (
+        "ray.exceptions.RayTaskError(OSError): ray::TaskRunner.run() (pid=2095, ip=10.112.8.21, actor_id=ec)",
+        "OSError: Can't load tokenizer for '/mnt/models/seven'.",
+    )
+    labels = [f"(WorkerDict pid={4470 + n}, ip=10.112.8.2{n}) model loaded" for n in range(4)]
+    leads = "(TaskRunner pid=2095) TaskRunner hostname: ray-head-0, PID: 2095"
+    found = diagnose(job({"driver.log": lines(leads, *labels, *raised(error[0]), error[1])}), [])
+
+    assert (found.scope, found.nodes) == (Scope.JOB, ())
+
+
+# openucx/ucx src/ucs/debug/log.c, src/uct/ib/mlx5/ib_mlx5_log.c, src/uct/ib/base/ib_device.c (1.15)
+RETRIED = (
+    "[17916853{second}.449416] [node-{n}:73760:0]    ib_mlx5_log.c:171  UCX  ERROR Transport retry count exceeded on "
+    "mlx5_1:1/IB (synd 0x15 vend 0x81 hw_synd 0/0)"
+)
+PORT = (
+    "[1791685391.972562] [node-2:85758:0]       ib_device.c:478  UCX  DIAG  IB Async event on mlx5_0: "
+    "port error on port 1"
+)
+
+
+def test_who_lost_its_own_port_is_named_and_not_who_sent_to_it() -> None:
+    """All write to one file; UCX puts its own machine before each line."""
+    steps = {f"node-{n}/rank_{n}.log": lines(*(f"step {k} loss 2.5" for k in range(1, 60))) for n in range(6)}
+    retried = [RETRIED.format(second=92, n=n) for n in (0, 3, 5)]
+    told = job(
+        {**steps, "mpi.err": lines(*retried, PORT)},
+        nodes=tuple(f"node-{n}" for n in range(6)),
+        node_ranks={f"node-{n}": (n,) for n in range(6)},
+    )
+
+    assert suspected(told) == ["node-2"]

@@ -216,3 +216,11 @@ def test_errors_of_different_types_are_different_events() -> None:
 
     assert one != other
     assert guard("RendezvousTimeoutError in run") == guard("RendezvousClosedError in run")  # words of a line may vary
+
+
+def test_signals_by_their_names_are_messages_of_their_own() -> None:
+    """Paddle init.cc: one process crashed, and all others were ended for that."""
+    said = "FatalError: `{}` is detected by the operating system."
+    crash, end = events(*[said.format("Segmentation fault")] * 2, *[said.format("Termination signal")] * 9)[:3:2]
+
+    assert crash != end

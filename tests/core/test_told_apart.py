@@ -285,3 +285,19 @@ def ended_apart(last: str, before: str = "") -> Job:
 def test_who_saves_for_all_or_whose_log_is_cut_off_stands_nowhere_else(last: str, before: str, who: list[str]) -> None:
     """It said the same after an iteration before, and the job went on; a part of a clock is no word."""
     assert suspected(ended_apart(last, before)) == who
+
+
+@pytest.mark.parametrize("stands", ["DataLoader.__next__", None], ids=["one in its loader", "none"])
+def test_who_says_that_it_stands_elsewhere_is_named(stands: str | None) -> None:
+    """A watchdog of one's own tells where each rank stood when it gave up; a rule below it is no word of anybody."""
+    says = "[ERROR] guard.py:58 - no step for 600 s, now in {}, leaving"
+    files = {}
+    for rank in range(16):
+        at_work = [at(n, f"train.py:188 - step {n}/100 loss 2.5") for n in range(1, 32)] if rank % 4 == 0 else []
+        place = stands if rank == 6 and stands else "ProcessGroupNCCL::AllReduce"
+        end = [at(640, says.format(place))] + ["--------------------"] * (rank % 4 > 0)
+        files[f"node-{rank // 4}/rank_{rank}.log"] = lines(at(0, "start"), *at_work, *end)
+    nodes = {f"node-{n}": tuple(range(4 * n, 4 * n + 4)) for n in range(4)}
+    told = job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=16)
+
+    assert suspected(told) == (["node-1"] if stands else [])
