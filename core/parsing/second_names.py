@@ -47,7 +47,7 @@ def with_one_name(
     node_of = {} if manifest.nodes else _machines(table, files, nodes)
     if not node_of:
         node_of = _second_names(_named_together(table, files, nodes, others)) if others else {}
-    node_of |= _first_labels(nodes, others)
+    node_of |= {} if manifest.nodes else _first_labels(table.nodes, others)
     called = _files_of(table, nodes) | _listed_pods(table, files, nodes)
     if not node_of:
         return table, called
@@ -66,12 +66,18 @@ def with_one_name(
     return replace(table, origins=tuple(origins)), called | node_of
 
 
-def _first_labels(nodes: Collection[str], others: Collection[str]) -> dict[str, str]:
-    """The node of each other name that is the first label of its own: n042 of ``n042.cluster.local``."""
-    labels: dict[str, list[str]] = defaultdict(list)
-    for node in sorted(nodes):
-        labels["" if is_address(node) else node.partition(".")[0]].append(node)
-    return {name: labels[name][0] for name in sorted(others) if len(labels.get(name, ())) == 1}
+def _first_labels(speaking: Collection[str], others: Collection[str]) -> dict[str, str]:
+    """The node of each name that is the first label of its own: n042 of ``n042.cluster.local``.
+
+    Args:
+        speaking: names under which somebody speaks. others: that may be of nodes, too.
+    """
+    longer: dict[str, list[str]] = defaultdict(list)
+    for node in sorted(speaking):
+        label, dot, _ = node.partition(".")
+        if dot and not is_address(node):
+            longer[label].append(node)
+    return {name: longer[name][0] for name in sorted({*speaking, *others}) if len(longer.get(name, ())) == 1}
 
 
 def _files_of(table: EventTable, nodes: Collection[str]) -> dict[str, str]:

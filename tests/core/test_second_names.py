@@ -67,6 +67,7 @@ def test_the_first_label_of_a_name_is_the_name() -> None:
     files = {}
     for n in range(4):
         files[f"n04{n}.hx/train.log"] = lines(*(at(k, f"step {k} loss 2.5") for k in range(1, 9)))
-        files[f"n04{n}.hx/kernel.log"] = lines(f"2026-11-21T04:00:0{n}.814357+00:00 n04{n} kernel: usb 1-1: new device")
+        kernel = [f"2026-11-21T04:00:0{k}.814357+00:00 n04{n} kernel: usb {k}-1: new device" for k in range(4)]
+        files[f"n04{n}.hx/kernel.log"] = lines(*kernel)
 
     assert parse(job(files)).table.nodes == tuple(f"n04{n}.hx" for n in range(4))

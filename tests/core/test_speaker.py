@@ -2,7 +2,7 @@
 
 from core.diagnose import diagnose
 from core.model import Scope
-from tests.support.jobs import job, lines, raised, suspected
+from tests.support.jobs import at, job, lines, raised, suspected
 
 NODES = ("ryz01", "ryz02", "ryz03", "ryz04")
 SAID = "/opt/bin/trainer: error while loading shared libraries: libcudart.so.12: cannot open shared object file: No such file or directory"  # noqa: E501
@@ -120,7 +120,11 @@ def test_what_the_leading_actor_reads_for_all_is_of_no_machine() -> None:
     )
     labels = [f"(WorkerDict pid={4470 + n}, ip=10.112.8.2{n}) model loaded" for n in range(4)]
     leads = "(TaskRunner pid=2095) TaskRunner hostname: ray-head-0, PID: 2095"
-    found = diagnose(job({"driver.log": lines(leads, *labels, *raised(error[0]), error[1])}), [])
+    daemons = {
+        f"raylet/10.112.8.2{n}/raylet.out": lines(at(n, "(raylet) node_manager.cc:250: Initializing NodeManager"))
+        for n in range(4)
+    }
+    found = diagnose(job({"driver.log": lines(leads, *labels, *raised(error[0]), error[1]), **daemons}), [])
 
     assert (found.scope, found.nodes) == (Scope.JOB, ())
 
