@@ -22,6 +22,7 @@ from core.parsing.identities import MAX_READ, told_identities
 
 # ray-project/ray python/ray/exceptions.py (2.40): ray::Learner.gradient() (pid=27307, ip=10.150.1.13, actor_id=...
 _RAISED = re.compile(r"ray::(?P<actor>\w{0,64})[^(]{0,200}\(\)\S{0,8} \(pid=\d{1,9}, ip=(?P<address>[\d.]{7,15})")
+_RAISED_BY = re.compile(r"ray::(?P<actor>\w{1,64})")
 _DIED = re.compile(r"^\s+ip: (?P<address>[\d.]{7,15})\s*$")  # below "The actor died unexpectedly", as it tells of it
 _TOLD_BELOW = 8  # rows: class_name, actor_id, pid, name, namespace, ip, and how the actor ended
 _ACTOR = re.compile(rb"\((?P<actor>\w{1,64}) pid=(?P<pid>\d{1,10})")  # how it labels what an actor prints
@@ -143,6 +144,16 @@ def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candida
         fact = replace(candidate.fact, blame=Blame.SELF) if form is _DIED else candidate.fact
         named.append(replace(candidate, fact=fact, nodes=tuple(homes), ranks=own) if homes else candidate)
     return tuple(named)
+
+
+def is_of_leader(table: EventTable, candidate: Candidate) -> bool:
+    """Whether Ray's driver raises what the actor that leads all others met: the address beside it is of no fault."""
+    match = _RAISED_BY.search(candidate.text) if _is_of_no_machine(candidate) else None
+    return match is not None and match["actor"] in _controllers(table)
+
+
+def _is_of_no_machine(candidate: Candidate) -> bool:
+    return not candidate.fact.known or candidate.fact.kind in _OF_ITS_SETTINGS
 
 
 def _is_of_dead_actor(candidate: Candidate) -> bool:

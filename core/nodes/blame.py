@@ -11,7 +11,7 @@ from core.facts import Blame
 from core.failure_kinds import Kind
 from core.job import Manifest
 from core.judge.candidates import Candidate
-from core.judge.speaker import OWN_HEAD, is_raised_again
+from core.judge.speaker import OWN_HEAD, is_of_leader
 from core.logs.voices import is_actor, stands_in
 from core.model import Role
 from core.nodes.aliases import ALIAS, Alias
@@ -160,8 +160,8 @@ def blame_edges(
     edges = set()
     shared = _shared_files(table)
     for candidate in candidates:
-        if is_raised_again(candidate) and not candidate.nodes:
-            continue  # the address in it is that of the process that leads all others
+        if is_of_leader(table, candidate):
+            continue
         rows = [row for row in candidate.rows.tolist() if row in texts]
         for row, voice in zip(rows, table.voice[rows].tolist(), strict=True):
             reporter = table.origins[voice].node or _speaker(texts[row], names) or ""
