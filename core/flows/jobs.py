@@ -9,8 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from core.flows.connections import Bools, Connections
 from core.flows.table import Ints
@@ -118,10 +116,15 @@ def _clusters(connections: Connections, heavy: Bools, many: int) -> Ints:
 
 def joined_ends(a: Ints, b: Ints, many: int) -> Ints:
     """(addresses) the lowest one that each is joined to by some connections between ``a`` and ``b``, or itself."""
-    label = connected_components(coo_array((np.ones(len(a), bool), (a, b)), (many, many)), directed=False)[1]
-    lowest = np.full(many, many)
-    np.minimum.at(lowest, label, np.arange(many))
-    joined: Ints = lowest[label]
+    joined: Ints = np.arange(many)
+    before = np.full(many, -1)
+    while (joined != before).any():  # own union-find: scipy takes a second to load, which all other steps do without
+        before, lowest = joined, np.minimum(joined[a], joined[b])
+        joined = joined.copy()
+        for end in (a, b):
+            np.minimum.at(joined, before[end], lowest)
+        while (joined[joined] != joined).any():
+            joined = joined[joined]
     return joined
 
 
