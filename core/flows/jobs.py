@@ -223,7 +223,8 @@ def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list
     start, end = connections.start[rows], connections.end[rows]
     span = int(end.max() - start.min()) + 1
     width = max(BIN_US, span // BINS, int(np.median(end - start)))
-    turn = np.searchsorted(names, cluster[connections.a])  # of a connection: heavy ones have a cluster
+    of = cluster[connections.a]
+    turn = np.where(np.isin(of, names), np.searchsorted(names, of), len(names))  # of a connection
     place = ((start + end) // 2 - start.min()) // width
     bins = span // width + 1
     total = np.bincount(turn[of_rows[rows]] * bins + place, connections.bytes[rows], (len(names) + 1) * bins)
