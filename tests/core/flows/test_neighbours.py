@@ -57,7 +57,7 @@ def test_rails_beside_another_tenant_are_one_job() -> None:
     """What a tenant on servers of its own sends is no activity of theirs, though its addresses come first."""
     random = np.random.default_rng(7)
     clocks = 1.8e9 + np.cumsum(0.4 + 0.05 * random.random((2, STEPS)), axis=1)
-    rows = [row for _ in range(8) for row in rail(0, clocks[0], 0.06 * random.random((STEPS, 2)))]
+    rows = [(*row[:4], 8 * row[4], *row[5:]) for row in rail(0, clocks[0], 0.06 * random.random((STEPS, 2)))]
     for number in (1, 2):
         rows += rail(number, clocks[1], 0.04 * random.random((STEPS, 2)))
     homes = {f"10.0.{number}.{end}": f"server-{2 * (number > 0) + end}" for number in (0, 1, 2) for end in (1, 2)}
