@@ -136,21 +136,20 @@ def find_connections(table: FlowTable, topology: Topology) -> Connections:
 def _connection_codes(table: FlowTable) -> tuple[NDArray[np.uint64], Ints, Bools]:
     """Distinct connections as sorted keys, the place of each row's in them, and whether the higher end sent it."""
     many = np.uint64(max(1, len(table.addresses)))
-    src, dst = table.src.astype(np.uint64), table.dst.astype(np.uint64)
-    sport, dport = table.sport.astype(np.uint64), table.dport.astype(np.uint64)
-    roce = (table.dport == ROCE_PORT) & (table.proto != 6)
-    dport[roce] = sport[roce]
-    back: Bools = (src > dst) | ((src == dst) & (sport > dport))
-    low, high = np.where(back, dst, src), np.where(back, src, dst)
-    near, far = np.where(back, dport, sport), np.where(back, sport, dport)
-    pair = low * many + high
-    del low, high, src, dst, sport, dport
     if many > MANY:  # no room for two addresses and two ports in 64 bits
         raise UnreadableFlows(
             f"The records are of {int(many):,} addresses",
             f"Up to {MANY:,} are compared at once: filter by job or by pod.",
         )
-    keys = (pair << np.uint64(32)) | (near << np.uint64(16)) | far
+    src, dst, sport = table.src, table.dst, table.sport
+    dport = np.where((table.dport == ROCE_PORT) & (table.proto != 6), sport, table.dport)
+    back: Bools = (src > dst) | ((src == dst) & (sport > dport))
+    keys = np.where(back, dst, src).astype(np.uint64)  # one column of 64 bits in all: pages are what costs here
+    keys *= many
+    keys += np.where(back, src, dst).astype(np.uint64)
+    for near, far in ((sport, dport), (dport, sport)):
+        keys <<= np.uint64(16)
+        keys |= np.where(back, far, near)
     distinct: NDArray[np.uint64] = np.unique(keys)
     return distinct, np.searchsorted(distinct, keys), back
 
