@@ -37,7 +37,6 @@ ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a la
 # Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
 # lateness was .011 to .05 of the step's, and 4 to 6 times its level before (docs/LOG.md)
 CLEAR_SHARE, CLEAR_TIMES = 0.01, 3.0
-HALF_SHARE = 0.05  # between them, for who is alone: among experts a slow link had .097 and 2.4 times its level
 # The same for the time that transfers to a NIC lasted: .51 to 1.17 in 13 of 31 slow links, and of 70 other slow
 # stretches .06 at most where it stood out (docs/LOG.md)
 RECEIPT_SHARE = 0.4
@@ -213,8 +212,6 @@ class Localizer:
                     return self._nic("slow_nic", "sent its data slower", self._sendings, when, RECEIPT_SHARE * more)
         if late is None or late.rise >= ANSWER_SHARE * more:
             return late
-        if late.rise >= max(HALF_SHARE * more, ALONE * late.other):
-            return late
         clear = late.rise >= max(CLEAR_TIMES * late.before, STANDS_OUT * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None
 
@@ -290,9 +287,7 @@ class Localizer:
         when, says = (inside, outside), "took longer for its own work"
         if self._work is not None:
             worker = self._nic("slow_compute", says, self._work, when, least)
-            if worker is not None and worker.kind == "slow_group":
-                worker = self._of_group(worker, when) or worker
-            elif worker is None and inside.sum() > 1:
+            if worker is None and inside.sum() > 1:
                 worker = self._of_neighbours(when, least)
             if worker is None or inside.sum() == 1:  # among many short silences a stall is one long one
                 apart = STANDS_OUT if inside.sum() == 1 else ALONE
@@ -312,14 +307,6 @@ class Localizer:
         late = late_entries(self._connections, self._groups, self._timeline)
         clear = max(least, ENTRY_SHARE * more), ALONE
         return self._nic("slow_compute", "began to send later than its group", late, (inside, outside), *clear)
-
-    def _of_group(self, group: Attribution, when: tuple[Bools, Bools]) -> Attribution | None:
-        """The one of a slow group that each single piece of work took longer: the others wait for it unprompted."""
-        alone = self._nic("slow_compute", "worked longer without a word", self._silences, when, 0.0, ALONE)
-        if alone is None or alone.subject.nic is None:
-            return None
-        highest = group.series.things[group.series.guilty[0]]
-        return alone if alone.subject.nic == highest else None
 
     def _of_neighbours(self, when: tuple[Bools, Bools], least: float) -> Attribution | None:
         """Of two servers next to each other in pipelines, on several rails, the one whose single work took longer.

@@ -122,7 +122,7 @@ def _arrived(connections: Connections, lanes: Lanes, end: Ints, following: Ints)
     Args:
         end, following: when the last data of each step was sent, and the first data after it.
     """
-    given = end
+    queued = _queued(connections, lanes, end)
     middle = np.maximum(end, (end + following) // 2)  # exporters' clocks differ: at another the next may begin earlier
     members, turn = np.unique([member for member, _ in lanes], return_inverse=True)
     wanted = np.zeros((len(members), 2), bool)
@@ -132,8 +132,8 @@ def _arrived(connections: Connections, lanes: Lanes, end: Ints, following: Ints)
     own = wanted[turn, connections.back[rows].astype(np.int8)]
     sent, told = data & own, ~data | own
     end = np.maximum(end, latest_before(start[sent], last[sent], middle)[0])
-    known = latest_before(start[told], last[told], end + SOON_US)[0]
-    return np.maximum(known, np.maximum(end, _queued(connections, lanes, given)))
+    arrived: Ints = latest_before(start[told], last[told], end + SOON_US)[0]
+    return np.maximum(arrived, np.maximum(end, queued))
 
 
 def _queued(connections: Connections, lanes: Lanes, end: Ints) -> Ints:
