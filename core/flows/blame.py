@@ -287,7 +287,9 @@ class Localizer:
         when, says = (inside, outside), "took longer for its own work"
         if self._work is not None:
             worker = self._nic("slow_compute", says, self._work, when, least)
-            if worker is None and inside.sum() > 1:
+            if worker is not None and worker.kind == "slow_group":
+                worker = self._of_group(worker, when) or worker
+            elif worker is None and inside.sum() > 1:
                 worker = self._of_neighbours(when, least)
             if worker is None or inside.sum() == 1:  # among many short silences a stall is one long one
                 apart = STANDS_OUT if inside.sum() == 1 else ALONE
@@ -307,6 +309,14 @@ class Localizer:
         late = late_entries(self._connections, self._groups, self._timeline)
         clear = max(least, ENTRY_SHARE * more), ALONE
         return self._nic("slow_compute", "began to send later than its group", late, (inside, outside), *clear)
+
+    def _of_group(self, group: Attribution, when: tuple[Bools, Bools]) -> Attribution | None:
+        """The one of a slow group that each single piece of work took longer: the others wait for it unprompted."""
+        alone = self._nic("slow_compute", "worked longer without a word", self._silences, when, 0.0, ALONE)
+        if alone is None or alone.subject.nic is None:
+            return None
+        highest = group.series.things[group.series.guilty[0]]
+        return alone if alone.subject.nic == highest else None
 
     def _of_neighbours(self, when: tuple[Bools, Bools], least: float) -> Attribution | None:
         """Of two servers next to each other in pipelines, on several rails, the one whose single work took longer.
