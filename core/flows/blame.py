@@ -37,7 +37,6 @@ ANSWER_SHARE = 0.1  # of what a step became slower by; a ring hides most of a la
 # Less is enough where it stands out as clearly as this: congestion control keeps the queue of a slow link short, so its
 # lateness was .011 to .05 of the step's, and 4 to 6 times its level before (docs/LOG.md)
 CLEAR_SHARE, CLEAR_TIMES = 0.01, 3.0
-HALF_SHARE = 0.05  # between them, for who is alone: among experts a slow link had .097 and 2.4 times its level
 # The same for the time that transfers to a NIC lasted: .51 to 1.17 in 13 of 31 slow links, and of 70 other slow
 # stretches .06 at most where it stood out (docs/LOG.md)
 RECEIPT_SHARE = 0.4
@@ -212,8 +211,6 @@ class Localizer:
                 if late is None:
                     return self._nic("slow_nic", "sent its data slower", self._sendings, when, RECEIPT_SHARE * more)
         if late is None or late.rise >= ANSWER_SHARE * more:
-            return late
-        if late.rise >= max(HALF_SHARE * more, ALONE * late.other):
             return late
         clear = late.rise >= max(CLEAR_TIMES * late.before, STANDS_OUT * late.other)
         return late if clear and inside.sum() > 1 and late.subject.nic else None

@@ -17,6 +17,7 @@ from core.flows.groups import Groups
 from core.flows.jobs import JobFlows
 from core.flows.table import Ints
 from core.flows.topology import Topology
+from core.flows.transfers import latest_before
 
 # Microseconds between the last data and a message that is usually the next thing its NIC does: two silences that end a
 # record at the message grain. With 1 to 10 ms the sets d01 to d12 come out alike (docs/LOG.md)
@@ -84,15 +85,15 @@ def _records(connections: Connections, job: JobFlows, rings: Ints, origin: int) 
     members = np.union1d(np.array((*job.heavy, *job.light), np.int64), np.flatnonzero(outside))
     rows, turn = connections.all_rows(members)
     member, back = members[turn], connections.back[rows].astype(np.int64)
-    own = connections.counted[rows] & (place[member, back] >= 0)
-    rows, member, back = rows[own], member[own], back[own]
+    own = np.flatnonzero(connections.counted[rows] & (place >= 0)[member, back])
+    member, back = member[own], back[own]
     sender, receiver = place[member, back], place[member, 1 - back]
     lanes = np.arange(2 * many).reshape(-1, 2)
     lanes[outside] = 2 * many + place[outside] * len(connections.addresses) + ends[outside][:, ::-1]
     lane = lanes[member, back]
-    ring = connections.data[rows] & np.isin(np.arange(many), rings)[member]
-    message = connections.messages(rows) & ~ring & ((connections.flags[rows] & FIN_RST) == 0)
-    start, end = connections.start[rows] - origin, connections.end[rows] - origin
+    ring = connections.data[rows][own] & np.isin(np.arange(many), rings)[member]
+    message = (connections.messages(rows) & ((connections.flags[rows] & FIN_RST) == 0))[own] & ~ring
+    start, end = connections.start[rows][own] - origin, connections.end[rows][own] - origin
     return _Records(sender, receiver, lane, start, end, ring, message)
 
 
@@ -101,20 +102,11 @@ def _last_data(records: _Records, nics: int, end: Ints) -> tuple[Ints, Ints]:
 
     A rank goes on when it has received all: what it sends may still leave its kernel then.
     """
-    span = int(max(records.end.max(), end.max())) + 1
-    turn = np.arange(nics)[:, None]
-    latest = []
-    for received in (True, False):
-        ends = (records.receiver,) if received else (records.sender, records.receiver)
-        nic = np.concatenate([of[records.ring] for of in ends])
-        start, last = (np.tile(column[records.ring], len(ends)) for column in (records.start, records.end))
-        order = np.argsort(nic * span + start)  # of equal ones all count, in any order
-        nic, start, last = nic[order], start[order], last[order]
-        place = np.searchsorted(nic * span + start, turn * span + end, "right") - 1
-        mine = (place >= 0) & (nic[place] == turn)
-        moment = start if received else np.maximum.accumulate(nic * span + last) - nic * span
-        latest.append(np.where(mine, moment[place] if received else np.minimum(moment[place], end), NEVER))
-    return latest[0], latest[1]
+    start, last = records.start[records.ring], records.end[records.ring]
+    receiver, sender = records.receiver[records.ring], records.sender[records.ring]
+    began = latest_before(start, start, end, receiver, nics)
+    arrived = latest_before(np.tile(start, 2), np.tile(last, 2), end, np.append(sender, receiver), nics)
+    return np.where(began < 0, NEVER, began), np.where(arrived < 0, NEVER, np.minimum(arrived, end))
 
 
 def _of_servers(arrived: Ints, servers: Sequence[str]) -> Ints:

@@ -14,7 +14,7 @@ import numpy as np
 from core.flows.connections import Connections
 from core.flows.jobs import JobFlows, joined_ends
 from core.flows.record_grain import Grain, find_grain
-from core.flows.transfers import MESSAGE_US, SILENCE_US, Transfers, together, transfers_of, uniform
+from core.flows.transfers import MESSAGE_US, SILENCE_US, Transfers, each_of, together, uniform
 
 ONE_WAY = 0.3  # of one direction in the other: below it is a ring (docs/how-to/flows.md)
 # The same of a ring that scatters one way and gathers the other: .5 where it sends twice as much. What stages, experts
@@ -107,7 +107,7 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     one_way = sent.min(axis=1) < (ONE_WAY if sampled else UNEVEN) * sent.max(axis=1)
     rings = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if ring]
     both = [connection for connection, ring in zip(job.heavy, one_way, strict=True) if not ring]
-    lanes = {connection: _lanes(connections, connection) for connection in both}
+    lanes = _lanes(connections, both)
     told = not sampled and all(map(_visible, lanes.values()))
     if not rings and told:
         rings = _closed_rings(connections, both)
@@ -115,7 +115,7 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     kinds = dict.fromkeys(rings, "dp")
     if rings:
         ring_of = _components(connections, rings)
-        often = SEVERAL * min(len(transfers_of(connections, [ring])) for ring in rings)
+        often = SEVERAL * min(map(len, each_of(connections, rings, ways=1)))
         kinds |= {number: _beside_rings(connections, number, ring_of, lanes[number], often) for number in both}
     elif told:
         kinds |= _without_rings(connections, {connection: lanes[connection] for connection in both})
@@ -130,9 +130,11 @@ def find_groups(connections: Connections, job: JobFlows) -> Groups:
     return Groups(tuple(groups), kinds, unknown, grain)
 
 
-def _lanes(connections: Connections, connection: int, silence: int = SILENCE_US) -> tuple[Transfers, Transfers]:
-    there, back = (transfers_of(connections, [connection], back=back, silence=silence) for back in (False, True))
-    return there, back
+def _lanes(
+    connections: Connections, members: Sequence[int], silence: int = SILENCE_US
+) -> dict[int, tuple[Transfers, Transfers]]:
+    parts = each_of(connections, members, silence)
+    return dict(zip(members, zip(parts[::2], parts[1::2], strict=True), strict=True))
 
 
 def _beside_rings(
@@ -150,7 +152,7 @@ def _beside_rings(
     a, b = connections.ends(connection)
     if ring_of.get(a, -1) == ring_of.get(b, -2):
         return "ep"
-    stages = together(*lanes) < TURNS or _alike(lanes) or min(map(len, lanes)) > often
+    stages = _alike(lanes) or min(map(len, lanes)) > often or together(*lanes) < TURNS
     return "pp" if stages or not _visible(lanes) else "emb"
 
 
@@ -161,10 +163,11 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
     """
     steps = min(len(transfers) for lane in lanes.values() for transfers in lane)
     beside = Counter(connections.ends(connection) for connection in lanes)
+    finest = _lanes(connections, tuple(lanes), MESSAGE_US)
     kinds = {}
     for connection, lane in lanes.items():
         several = min(map(len, lane)) > SEVERAL * steps
-        alike = _alike(lane) or _alike(_lanes(connections, connection, MESSAGE_US))
+        alike = _alike(lane) or _alike(finest[connection])
         turns = together(*lane) < TURNS
         pipeline = (several or turns) if alike else several and turns and _multiples(lane)
         most = SEVERAL if beside[connections.ends(connection)] > 1 else CHUNKS  # experts are beside their gradients
@@ -256,7 +259,7 @@ def _closed_rings(connections: Connections, both: Sequence[int]) -> list[int]:
     stage has fewer chunks to send on than the others, and its stages take turns, as a ring and a pipeline do that share
     a NIC.
     """
-    busy = {number: transfers_of(connections, [number]) for number in both}
+    busy = dict(zip(both, each_of(connections, both, ways=1), strict=True))
     at: dict[int, list[int]] = {}
     for number in both:
         for nic in connections.ends(number):
@@ -298,9 +301,7 @@ def _among(connections: Connections, ring: tuple[set[int], list[int]], other: tu
     if ring[0] != other[0]:
         return ring[0] < other[0]
     size, most = (connections.sent[of[1]].sum() for of in (ring, other))
-    often, seldom = (
-        np.mean([len(lane) for number in of[1] for lane in _lanes(connections, number)]) for of in (ring, other)
-    )
+    often, seldom = (np.mean([len(lane) for lane in each_of(connections, of[1])]) for of in (ring, other))
     return bool(size < most and often > SEVERAL * seldom)
 
 

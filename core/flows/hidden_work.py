@@ -33,7 +33,8 @@ class HiddenWork:
     Attributes:
         first, last: its steps.
         grows: it becomes longer and longer.
-        rise, before, other: microseconds a step: how much longer, than what, and the next highest rise.
+        rise, other: microseconds a step that it became longer beside the others, and the next highest rise.
+        before: its own, microseconds a step.
     """
 
     server: str
@@ -59,24 +60,25 @@ def find_hidden_work(work: FlowSign, homes: Mapping[int, str], period: float) ->
     of = np.array([names.index(homes[nic]) for (nic,) in work.things])
     values = np.where(np.isfinite(work.values), work.values, 0.0)
     mean = np.stack([values[:, of == place].mean(axis=1) for place in range(len(names))], 1)
-    beside = [mean[:, place] - np.median(np.delete(mean, place, 1), axis=1) for place in range(len(names))]
-    levels = [find_level(series) for series in beside]
+    others = [np.median(np.delete(mean, place, 1), axis=1) for place in range(len(names))]
+    beside = mean - np.stack(others, 1)  # a machine that is busy with other tenants makes the work of all longer
+    levels = [find_level(series) for series in beside.T]
     saved = [level[1] for level in levels]
     place = int(np.argmax(saved))
     steps, most = levels[place]
     if steps is None or most < max(SAVED, TIMES * max(np.delete(saved, place))):
         return None
-    start, line = find_drift(beside[place])
+    start, line = find_drift(beside[:, place])
     grows = start is not None and steps[1] == len(mean) - 1 and line >= GROWS * most
     first, last = (start, steps[1]) if grows and start is not None else steps
     inside = np.zeros(len(mean), bool)
     inside[steps[0] : steps[1] + 1] = True
-    before = np.median(mean[~inside], axis=0)
-    rise = np.median(mean[inside], axis=0) - before
+    rise = np.median(beside[inside], axis=0) - np.median(beside[~inside], axis=0)
+    before = float(np.median(mean[~inside, place]))
     other = max(0.0, float(np.delete(rise, place).max()))
     if first < SHORTEST or last - first + 1 < LONG or rise[place] < max(RISEN * period, APART * other):
         return None
-    return HiddenWork(names[place], first, last, grows, float(rise[place]), float(before[place]), other)
+    return HiddenWork(names[place], first, last, grows, float(rise[place]), before, other)
 
 
 def stretch_above(sign: FlowSign) -> tuple[int, int] | None:

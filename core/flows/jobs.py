@@ -9,8 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from core.flows.connections import Bools, Connections
 from core.flows.table import Ints
@@ -118,10 +116,15 @@ def _clusters(connections: Connections, heavy: Bools, many: int) -> Ints:
 
 def joined_ends(a: Ints, b: Ints, many: int) -> Ints:
     """(addresses) the lowest one that each is joined to by some connections between ``a`` and ``b``, or itself."""
-    label = connected_components(coo_array((np.ones(len(a), bool), (a, b)), (many, many)), directed=False)[1]
-    lowest = np.full(many, many)
-    np.minimum.at(lowest, label, np.arange(many))
-    joined: Ints = lowest[label]
+    joined: Ints = np.arange(many)
+    before = np.full(many, -1)
+    while (joined != before).any():  # scipy's, which nothing else here needs, takes .25 s to load
+        before, lowest = joined, np.minimum(joined[a], joined[b])
+        joined = joined.copy()
+        for end in (a, b):
+            np.minimum.at(joined, before[end], lowest)
+        while (joined[joined] != joined).any():
+            joined = joined[joined]
     return joined
 
 
@@ -220,7 +223,8 @@ def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list
     start, end = connections.start[rows], connections.end[rows]
     span = int(end.max() - start.min()) + 1
     width = max(BIN_US, span // BINS, int(np.median(end - start)))
-    turn = np.searchsorted(names, cluster[connections.a])  # of a connection: heavy ones have a cluster
+    of = cluster[connections.a]
+    turn = np.where(np.isin(of, names), np.searchsorted(names, of), len(names))  # of a connection
     place = ((start + end) // 2 - start.min()) // width
     bins = span // width + 1
     total = np.bincount(turn[of_rows[rows]] * bins + place, connections.bytes[rows], (len(names) + 1) * bins)

@@ -62,14 +62,13 @@ def calls_are_seen(connections: Connections, job: JobFlows, timeline: Timeline) 
 
     Without that who waits cannot be told from who works, and data may reach a rank that is at work.
     """
-    often = []
-    for member in job.heavy:
-        rows = connections.rows(member)
-        calls = connections.messages(rows) & connections.counted[rows] & ~connections.data[rows]
-        back = connections.back[rows]
-        sent = connections.sent[member]
-        often += [int((calls & (back != way)).sum()) for way in (False, True) if sent[int(way)] >= sent.max() / 2]
-    return sum(often) >= CALLS * len(often) * len(timeline)
+    members = np.array(job.heavy, np.int64)
+    rows, turn = connections.all_rows(members)
+    calls = connections.messages(rows) & connections.counted[rows] & ~connections.data[rows]
+    often = np.bincount((2 * turn + connections.back[rows])[calls], minlength=2 * len(members)).reshape(-1, 2)
+    sent = connections.sent[members]
+    most = sent >= sent.max(axis=1, keepdims=True) / 2
+    return bool(often[:, ::-1][most].sum() >= CALLS * most.sum() * len(timeline))
 
 
 def _answers(start: Ints, data: Bools, mine: Bools, theirs: Bools) -> Bools:

@@ -31,7 +31,8 @@ def long_sendings(connections: Connections, job: JobFlows, timeline: Timeline) -
 
 def _lengths(connections: Connections, job: JobFlows, timeline: Timeline, *, sender: bool) -> FlowSign:
     members = np.array(job.heavy, np.int64)
-    rows, turn, apart = laid_out(connections, members)
+    rows, turn, shift = laid_out(connections, members)
+    apart = shift[turn]
     records = np.stack([connections.start[rows] + apart, connections.end[rows] + apart, connections.bytes[rows]], 1)
     used = connections.data[rows] & connections.counted[rows]
     most = connections.sent[members] >= connections.sent[members].max(axis=1, keepdims=True) / 2

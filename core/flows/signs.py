@@ -70,38 +70,42 @@ def moved(sign: FlowSign, outside: Bools) -> FlowSign:
 def late_answers(connections: Connections, topology: Topology, job: JobFlows, timeline: Timeline) -> FlowSign:
     """By receiver: how long acknowledgements go on after the data has passed the last switch before it."""
     members = np.array(job.heavy, np.int64)
-    rows, turn, apart = laid_out(connections, members)
+    rows, turn, shift = laid_out(connections, members)
+    apart = shift[turn]
     start, end = connections.start[rows] + apart, connections.end[rows] + apart
     data, switch, back, counted = (
         column[rows] for column in (connections.data, connections.switch, connections.back, connections.counted)
     )
-    bare = ~data & ~connections.messages(rows)
-    most = connections.sent[members] >= connections.sent[members].max(axis=1, keepdims=True) / 2
+    main = (connections.sent[members] >= connections.sent[members].max(axis=1, keepdims=True) / 2).ravel()
+    receiver = np.stack([connections.b[members], connections.a[members]], 1).ravel()
+    nics, of_nic = np.unique(receiver, return_inverse=True)
+    leaf = np.array([leaf_of(connections, topology, nic) for nic in nics.tolist()])[of_nic]
+    lane = 2 * turn + back
+    sent = data & main[lane]
+    near = sent & (switch == leaf[lane])
+    seen = np.bincount(lane[near], minlength=len(main)) > 0
+    sent = np.where(seen[lane], near, sent & counted)
+    answers = counted & main[lane ^ 1]
+    bare = answers & ~data & ~connections.messages(rows)
     parts = []
-    for way, ends in enumerate((connections.b, connections.a)):
-        receiver = ends[members]
-        leaves = {nic: leaf_of(connections, topology, nic) for nic in np.unique(receiver).tolist()}
-        leaf = np.array([leaves[nic] for nic in receiver.tolist()])
-        of_lane = most[turn, way]
-        sent = data & (back == way) & of_lane
-        near = sent & (switch == leaf[turn])
-        seen = np.bincount(turn[near], minlength=len(members)) > 0
-        sent = np.where(seen[turn], near, sent & counted)
-        answers = (back != way) & counted & of_lane
-        last, late = _tails(start, end, sent, answers, bare & answers)
-        parts.append((receiver[most[:, way]], receiver[turn[sent]], last - apart[sent], late))
+    for way in (0, 1):
+        mine = back == way
+        own = np.flatnonzero(sent & mine)
+        last, late = _tails(start, end, own, *(np.flatnonzero(of & ~mine) for of in (answers, bare)))
+        parts.append((receiver[way::2][main[way::2]], receiver[lane[own]], last - apart[own], late))
     return by_nic(parts, timeline)
 
 
-def _tails(start: Ints, end: Ints, sent: Bools, answers: Bools, bare: Bools) -> tuple[Ints, Floats]:
+def _tails(start: Ints, end: Ints, sent: Ints, answers: Ints, bare: Ints) -> tuple[Ints, Floats]:
     """Of each data record when it ended, and how much longer its acknowledgements took; at most until the next data.
 
     Args:
         start, end: of connections one behind the other (core/flows/transfers.py).
-        bare: answers that hold nothing but an acknowledgement.
+        sent: places of the data.
+        bare: of answers that hold nothing but an acknowledgement.
     """
     first, last = start[sent], end[sent]
-    if not answers.any() or not len(first):
+    if not len(answers) or not len(first):
         return last, np.zeros(len(last))
     answered = np.maximum.accumulate(end[answers])
     place = np.searchsorted(start[answers], last + SOON_US, "right") - 1
@@ -157,17 +161,17 @@ def _along_paths(
     # by their middle: what begins at the end of a step would be in one step here and in the next one there
     step = step_of(timeline, (connections.start[rows] + connections.end[rows]) // 2)
     way = 2 * turn + connections.back[rows]
-    used = connections.data[rows] & (connections.switch[rows] != UNKNOWN) & (step >= 0) & most[way]
-    rows, way, step = rows[used], way[used], step[used]
-    switch, size = connections.switch[rows], connections.bytes[rows].astype(float)
+    used = np.flatnonzero(connections.data[rows] & (connections.switch[rows] != UNKNOWN) & (step >= 0) & most[way])
+    way, step = way[used], step[used]
+    start, end, size = (column[rows][used] for column in (connections.start, connections.end, connections.bytes))
+    switch, counted = connections.switch[rows][used], connections.counted[rows][used]
     shape = len(most), len(connections.switches), len(timeline)
     cell = np.ravel_multi_index((way, switch, step), shape)
-    middle = (connections.start[rows] + connections.end[rows]) / 2 - timeline.start[0]
+    middle = (start + end) / 2 - timeline.start[0]
     weights = np.bincount(cell, size, int(np.prod(shape))).reshape(shape)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = np.bincount(cell, size * middle, int(np.prod(shape))).reshape(shape) / weights
     own = np.full(len(most), UNKNOWN)
-    counted = connections.counted[rows]
     own[way[counted]] = switch[counted]
     seen = weights.max(axis=2, initial=0.0) > 0
     lanes = np.arange(len(own))

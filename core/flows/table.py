@@ -161,9 +161,11 @@ def _categories(column: pl.Series) -> tuple[NDArray[np.uint32], dict[int, str]]:
     """A column as codes, and the text of each code that occurs."""
     if column.dtype == pl.String:
         column = column.cast(pl.Categorical)
-    distinct = column.unique()
-    names = dict(zip(distinct.to_physical().to_list(), distinct.cast(pl.String).to_list(), strict=True))
-    return column.to_physical().to_numpy(), names
+    codes = column.to_physical().to_numpy()
+    row = np.full(int(codes.max(initial=0)) + 1, -1)  # one that has the code; polars' unique takes five times as long
+    row[codes] = np.arange(len(codes))
+    distinct = np.flatnonzero(row >= 0)
+    return codes, dict(zip(distinct.tolist(), column.gather(row[distinct]).cast(pl.String).to_list(), strict=True))
 
 
 MOST = 5_000_000  # records that are held: 10 million take 1.9 GB to judge (docs/LOG.md)

@@ -19,7 +19,7 @@ from core.flows.jobs import Floats, JobFlows
 from core.flows.phases import Lanes, behind_scatter, ending_lanes
 from core.flows.table import Ints
 from core.flows.topology import Topology
-from core.flows.transfers import SOON_US, of_lanes, trains, transfers_of
+from core.flows.transfers import SOON_US, laid_out, latest_before, merge, of_lanes, trains
 
 LEAST = 8  # steps: the 100 first records of a job have six bursts that are alike (d08)
 RECORDS = 9  # lengths of a record that a step has at least (flows.md: 1/9 carries the timeline, 1/4 does not)
@@ -122,39 +122,38 @@ def _arrived(connections: Connections, lanes: Lanes, end: Ints, following: Ints)
     Args:
         end, following: when the last data of each step was sent, and the first data after it.
     """
-    parts, queued = [], np.zeros(len(end), np.int64)
+    queued = _queued(connections, lanes, end)
     middle = np.maximum(end, (end + following) // 2)  # exporters' clocks differ: at another the next may begin earlier
-    for member, back in lanes:
-        rows = connections.rows(member)
-        data = connections.data[rows]
-        own = np.flatnonzero((connections.back[rows] == back) | ~data)
-        parts.append((connections.start[rows][own], connections.end[rows][own], data[own]))
-        queued = np.maximum(queued, _queued(connections, member, end, back=back))
-    start, last, data = (np.concatenate(column) for column in zip(*parts, strict=True))
-    end = np.maximum(end, _last_before(start[data], last[data], middle))
-    return np.maximum(_last_before(start, last, end + SOON_US), np.maximum(end, queued))
+    members, turn = np.unique([member for member, _ in lanes], return_inverse=True)
+    wanted = np.zeros((len(members), 2), bool)
+    wanted[turn, [int(back) for _, back in lanes]] = True
+    rows, turn = connections.all_rows(members)
+    start, last, data = connections.start[rows], connections.end[rows], connections.data[rows]
+    own = wanted[turn, connections.back[rows].astype(np.int8)]
+    sent, told = data & own, ~data | own
+    end = np.maximum(end, latest_before(start[sent], last[sent], middle)[0])
+    arrived: Ints = latest_before(start[told], last[told], end + SOON_US)[0]
+    return np.maximum(arrived, np.maximum(end, queued))
 
 
-def _queued(connections: Connections, member: int, end: Ints, *, back: bool) -> Ints:
-    """When the last data of each step on a lane had come through a slow link, as its acknowledgements tell; else 0."""
-    rows = connections.rows(member)
-    start, counted, mine = connections.start[rows], connections.counted[rows], connections.back[rows] == back
-    data, says = counted & connections.data[rows], counted & connections.messages(rows)
-    bare = counted & ~mine & ~data & ~says
-    sent = data & mine
-    last = np.maximum.accumulate(connections.end[rows][sent])
-    place = np.searchsorted(start[sent], end, "right")
-    since = np.where(place > 0, last[np.maximum(place - 1, 0)], 0)
+def _queued(connections: Connections, lanes: Lanes, end: Ints) -> Ints:
+    """When the last data of each step had come through a slow link, as its acknowledgements tell; else 0."""
+    way = np.array([back for _, back in lanes])
+    rows, turn, shift = laid_out(connections, np.array([member for member, _ in lanes]))
+    apart = shift[turn]
+    counted, mine = connections.counted[rows], connections.back[rows] == way[turn]
+    data = np.flatnonzero(counted & connections.data[rows])
+    sent = data[mine[data]]
+    bare = np.flatnonzero(counted & ~mine & ~connections.data[rows] & ~connections.messages(rows))
+    start, last = connections.start[rows] + apart, connections.end[rows] + apart
+    place = np.searchsorted(start[sent], end + shift[:, None], "right") - 1
+    seen = (place >= 0) & (turn[sent][place] == np.arange(len(lanes))[:, None])
+    since = np.maximum.accumulate(last[sent])[place]
     another = start[data]  # of either way: what comes behind it is acknowledged too
     following = np.append(another, np.iinfo(np.int64).max)[np.searchsorted(another, since, "right")]
-    return trains(start[bare], connections.end[rows][bare], since, following)
-
-
-def _last_before(start: Ints, last: Ints, before: Ints) -> Ints:
-    """The latest end of the records that start before some moments."""
-    order = np.argsort(start, kind="stable")
-    seen = np.searchsorted(start[order], before, "right") - 1
-    return np.maximum.accumulate(last[order])[seen]
+    through = trains(start[bare], last[bare], since.ravel(), following.ravel()).reshape(since.shape)
+    queued: Ints = np.where(seen & (through > 0), through - shift[:, None], 0).max(axis=0)
+    return queued
 
 
 def latest(found: Sequence[Ints]) -> Ints:
@@ -175,5 +174,7 @@ def latest(found: Sequence[Ints]) -> Ints:
 
 def _first(connections: Connections, job: JobFlows, end: Ints) -> int:
     """When the first traffic of the first step was sent: behind the last long silence before its end."""
-    bursts = transfers_of(connections, job.heavy, silence=int(np.median(np.diff(end)) / 2))
-    return int(bursts[np.searchsorted(bursts[:, 0], end[0], "right") - 1, 0])
+    rows = connections.all_rows(np.array(job.heavy))[0]
+    before = connections.counted[rows] & connections.data[rows] & (connections.start[rows] <= end[0])
+    records = np.stack([column[rows][before] for column in (connections.start, connections.end, connections.bytes)], 1)
+    return int(merge(records, int(np.median(np.diff(end)) / 2))[-1, 0])

@@ -1,6 +1,6 @@
 """Transfers: runs of data records of one direction, or of a whole group, with no silence in between."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,16 +43,41 @@ def of_lanes(
     return _joined(start, end, sizes, silence)
 
 
-def laid_out(connections: Connections, members: Ints) -> tuple[Ints, Ints, Ints]:
+def each_of(
+    connections: Connections, members: Sequence[int], silence: int = SILENCE_US, *, ways: int = 2
+) -> list[Transfers]:
+    """The transfers of each connection, from its first end and from the other: all are looked at together.
+
+    Args:
+        ways: 1 joins those from both ends.
+    """
+    if not members:
+        return []
+    rows, turn = connections.all_rows(np.array(members, np.int64))
+    used = np.flatnonzero(connections.counted[rows] & connections.data[rows])
+    lane, lanes = (2 * turn + connections.back[rows] if ways == 2 else turn)[used], ways * len(members)
+    order = np.argsort(lane.astype(np.min_scalar_type(lanes)), kind="stable")  # few lanes are counted
+    used, lane = used[order], lane[order]
+    start, end, sizes = (column[rows][used] for column in (connections.start, connections.end, connections.bytes))
+    first = int(start.min()) if len(start) else 0
+    span = int(end.max(initial=0)) - first + LONG_US
+    joined = _joined(start + lane * span, end + lane * span, sizes, silence)
+    lane = (joined[:, 0] - first) // span
+    joined[:, :2] -= (lane * span)[:, None]
+    return np.split(joined, np.searchsorted(lane, np.arange(1, lanes)))
+
+
+def laid_out(connections: Connections, members: Ints) -> tuple[slice | Ints, Ints, Ints]:
     """The records of some connections one behind the other.
 
-    Of each also its place in ``members``, and microseconds to add to its times, with which all records of a connection
-    come long after those of the one before: so all are looked at together, and none is a neighbour of another's.
+    Of each also its place in ``members``; and of each member microseconds to add to the times of its records, with
+    which they come long after those of the one before: so all are looked at together, and none is a neighbour of
+    another's.
     """
     rows, turn = connections.all_rows(members)
-    first = int(connections.start[rows].min()) if len(rows) else 0
-    span = int(connections.end[rows].max()) - first + LONG_US if len(rows) else 0
-    return rows, turn, turn * span - first
+    first = int(connections.start[rows].min()) if len(turn) else 0
+    span = int(connections.end[rows].max()) - first + LONG_US if len(turn) else 0
+    return rows, turn, np.arange(len(members)) * span - first
 
 
 def merge(records: Transfers, silence: int) -> Transfers:
@@ -76,6 +101,22 @@ def _joined(start: Ints, end: Ints, sizes: Ints, silence: int) -> Transfers:
     joined[:-1, 2], joined[-1, 2] = total[behind], total[-1]
     joined[1:, 2] -= joined[:-1, 2].copy()
     return joined
+
+
+def latest_before(start: Ints, values: Ints, moments: Ints, thing: Ints | int = 0, things: int = 1) -> Ints:
+    """(things, moments) the highest value of each thing's records that start before some moments; -1 where none does.
+
+    Args:
+        values: of the records, not negative.
+        thing: that each record is of.
+    """
+    order = np.argsort(moments, kind="stable")
+    width = len(moments) + 1
+    highest = np.full(things * width, -1)
+    np.maximum.at(highest, thing * width + np.searchsorted(moments[order], start), values)
+    latest = np.empty((things, len(moments)), np.int64)
+    latest[:, order] = np.maximum.accumulate(highest.reshape(things, width), axis=1)[:, :-1]
+    return latest
 
 
 def together(one: Transfers, other: Transfers) -> float:

@@ -53,6 +53,16 @@ def test_work_that_grows_to_the_end_is_a_drift() -> None:
     assert abs(found.first - 25) <= 6
 
 
+def test_busy_machine_hides_no_slow_server() -> None:
+    """Where other tenants make all work longer, what a server takes beyond that of the others is its own."""
+    found = hidden("server-1", np.where((np.arange(60) >= 20) & (np.arange(60) < 45), 300.0, 0.0), others=0.5)
+
+    assert found is not None
+    assert found.server == "server-1"
+    assert found.rise == pytest.approx(150, abs=20)
+    assert found.other < 20
+
+
 @pytest.mark.parametrize(
     ("steps", "more", "others"),
     [((20, 45), 120.0, 0.5), ((0, 30), 120.0, 0.0), ((20, 27), 120.0, 0.0), ((20, 45), 40.0, 0.0), ((0, 0), 0.0, 0.0)],

@@ -53,6 +53,20 @@ def test_rails_that_keep_time_by_tens_of_milliseconds_are_one_job(*, alike: bool
     assert len(found) == jobs
 
 
+def test_rails_beside_another_tenant_are_one_job() -> None:
+    """What a tenant on servers of its own sends is no activity of theirs, though its addresses come first."""
+    random = np.random.default_rng(7)
+    clocks = 1.8e9 + np.cumsum(0.4 + 0.05 * random.random((2, STEPS)), axis=1)
+    rows = [(*row[:4], 8 * row[4], *row[5:]) for row in rail(0, clocks[0], 0.06 * random.random((STEPS, 2)))]
+    for number in (1, 2):
+        rows += rail(number, clocks[1], 0.04 * random.random((STEPS, 2)))
+    homes = {f"10.0.{number}.{end}": f"server-{2 * (number > 0) + end}" for number in (0, 1, 2) for end in (1, 2)}
+
+    found = analyse(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology(homes)).jobs
+
+    assert [len(job.nics) for job in found] == [2, 4]
+
+
 @pytest.mark.parametrize(("single", "server"), [(25_000.0, "server-2"), (1_000.0, None)])
 def test_of_two_stages_the_one_with_longer_pieces_of_work_is_named(single: float, server: str | None) -> None:
     """Beside a slow stage the one that waits for it seems to work as much longer: 120 and 118 ms of all its work.
