@@ -187,11 +187,11 @@ def test_seeds_are_planted_once(tmp_path: Path) -> None:
 def test_words_that_cannot_change_are_read_once(tmp_path: Path) -> None:
     """However often the library is asked, and by whom; new words are other words."""
     with opened(tmp_path) as library:
-        entry = library.draft(pattern(), who="U1", job="j1")
+        entry = library.draft(pattern("cable"), who="U1", job="j1")
         records._validated.cache_clear()
         assert [library.entry(entry.id) for _ in range(3)] == [entry] * 3
         assert records._validated.cache_info().misses == 1
-        library.edit(entry.id, pattern(title="Other words"), who="U1", revision=entry.revision)
+        library.edit(entry.id, pattern("cable", title="Other words"), who="U1", revision=entry.revision)
         assert library.entry(entry.id).pattern.title == "Other words"
 
 
