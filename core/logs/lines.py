@@ -66,7 +66,6 @@ _HEX = (
 )
 _IP = rb"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?::[0-9]+)?"
 _NUM = rb"[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
-_DIGIT = re.compile(rb"[0-9]")
 _VARIABLE = re.compile(_TS + rb"|(?P<hex>" + _HEX + rb")|(?P<ip>" + _IP + rb")|(?P<num>" + _NUM + rb")")
 
 # Typed slots: the word before a number says that the number is a kind, not a measurement (logs.md, "Masks").
@@ -126,8 +125,7 @@ def take_apart(segment: bytes, file_format: Format) -> Segment:
     text, label, stamped = _unstamped(without_ansi(segment[:MAX_SEGMENT]), file_format)
     end = _prefix_end(text, label, file_format)
     rest = text[end:]
-    read = _masked if len(rest) <= _KEPT else _masked.__wrapped__
-    body, time = read(rest, file_format.year)
+    body, time = (_masked if len(rest) <= _KEPT else _masked.__wrapped__)(rest, file_format.year)
     is_far = stamped != NO_TIME and abs(time - stamped) >= FAR
     return Segment(text[:end], body, stamped if time == NO_TIME or is_far else time)
 
@@ -135,7 +133,7 @@ def take_apart(segment: bytes, file_format: Format) -> Segment:
 @lru_cache(maxsize=1 << 12)  # behind labels of their own thousands of ranks say the same; a job has a thousand messages
 def _masked(text: bytes, year: int) -> tuple[bytes, int]:
     """The masked body and the time of a text without prefix."""
-    if _DIGIT.search(text) is None:  # no variable is without one, and to look for each kind at each place takes long
+    if text.translate(None, b"0123456789") == text:  # no variable is without one; to look for each kind takes long
         return _laid_out(text, text)[:MAX_BODY], NO_TIME
     return mask(text), first_time(text, year)
 

@@ -50,8 +50,8 @@ def contrast_signs(
             share = len(saying) / len(present)
             few, rare = (saying, share) if share <= HALF else (np.setdiff1d(present, saying), 1 - share)
             reason = f"it {'says' if share <= HALF else 'never says'} \u201c{short(template.sample)}\u201d"
-            bits[few] -= np.log2(rare)
             for node in few.tolist():
+                bits[node] -= np.log2(rare)
                 reasons[node].append((rare, reason))
     return _outstanding(bits, reasons, table.nodes)
 

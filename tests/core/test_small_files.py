@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from core.logs.lines import Format, _masked, first_time, mask, mask_start, take_apart
 from core.logs.wraps import json_lines, logfmt, peeled, records, sample, speaker_heads, speaker_labels, speaker_turns
 from core.logs.wraps.peeled import Peeled, Wrap
+from core.logs.wraps.registry import FITS
 from core.logs.wraps.sample import LEAST_LINES, SAMPLE_LINES, find_wrapping, peel_alike
 from core.logs.wraps.shared_files import ALL_DIGITS_ALIKE
 from core.logs.wraps.stamps import NO_STAMP
@@ -138,12 +139,11 @@ def test_files_share_the_lines_that_tell_how_they_are_wrapped(
 ) -> None:
     """Of 4,000 files of 170 lines each to look at all took half of a diagnosis; few of them tell as well."""
     looked = list[int]()
-    kinds = sample.FITS
 
     def counted(lines: Sequence[bytes]) -> None:
         looked.append(len(lines))
 
-    monkeypatch.setattr(sample, "FITS", (counted, *kinds))
+    monkeypatch.setattr(sample, "FITS", (counted, *FITS))
     opened = OpenUnwrapped(partial(io.BytesIO, b"\n".join(pairs(LINES))), files=files)
     opened().close()
 
