@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 from pydantic import ValidationError
 
@@ -59,12 +60,18 @@ def history(database: Database) -> Iterator[tuple[str, Step]]:
 def pattern_of(database: Database, pattern_id: str, body: str | None) -> Pattern:
     """A pattern as it was stored."""
     try:
-        return Pattern.model_validate_json(body or "")
+        return _validated(body or "")
     except ValidationError as error:
         raise LibraryUnavailable(
             f"The fault library {database.path} holds {pattern_id!r} in a form that this Firstfault cannot read.",
             "The file was left as it is. Was it written by a newer Firstfault? Put a backup in its place if not.",
         ) from error
+
+
+# A diagnosis reads all patterns in use twice; of the seeds there are 171. It cannot be changed, so it is read once.
+@lru_cache(maxsize=1 << 9)
+def _validated(body: str) -> Pattern:
+    return Pattern.model_validate_json(body)
 
 
 def save(database: Database, before: Entry | None, after: Entry) -> None:

@@ -89,7 +89,7 @@ def assemble(
     manifest, lies = read_manifest(job_id, next((file for file in visible if file.name == MANIFEST), None), limits)
     return Job(
         manifest=manifest,
-        logs=tuple(log_file(file, limits, of_all) for file in readable),
+        logs=tuple(log_file(file, limits, of_all, len(readable)) for file in readable),
         dumps=tuple(_unpacked(file, limits) for file in dumps),
         metrics=tuple(_unpacked(file, limits) for file in metrics),
         problems=(*lies, *problems, *unread, *more_logs, *more_dumps),
@@ -160,15 +160,16 @@ def is_log_beside(name: str) -> bool:
     )
 
 
-def log_file(file: StoredFile, limits: Limits, among: int = 0) -> LogFile:
+def log_file(file: StoredFile, limits: Limits, among: int = 0, files: int = 1) -> LogFile:
     """Let a stored file be opened as the log that it holds: unpacked, and without what was wrapped around its lines.
 
     Args:
         among: bytes of all log files of the job, which share the room for texts that are kept.
+        files: how many those are; they share the lines that tell how each is wrapped.
     """
     file_unpacked = _unpacked(file, limits)
     room = KEPT_BYTES * file.size // max(1, file.size, among)
-    return replace(file_unpacked, open=OpenUnwrapped(file_unpacked.open, room))
+    return replace(file_unpacked, open=OpenUnwrapped(file_unpacked.open, room, files))
 
 
 def _unpacked(file: StoredFile, limits: Limits) -> LogFile:

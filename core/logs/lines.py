@@ -21,10 +21,12 @@ spaces when the text was indented by two or more: that is how tracebacks are tol
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 NO_TIME = -1
 BARE = -(1 << 62)  # what a clock without a date counts from: no date is so long ago
 DAY = 86_400 * 1_000_000  # microseconds
+_KEPT = 256  # bytes of a text whose mask is kept: twice where a clock may stand
 MAX_SEGMENT = 1 << 16  # bytes of a segment that are looked at; real lines end at about 14,000 (docs/reference/logs.md)
 MAX_BODY = 2048  # bytes of a masked body that tell one line from another
 
@@ -123,9 +125,17 @@ def take_apart(segment: bytes, file_format: Format) -> Segment:
     text, label, stamped = _unstamped(without_ansi(segment[:MAX_SEGMENT]), file_format)
     end = _prefix_end(text, label, file_format)
     rest = text[end:]
-    time = first_time(rest, file_format.year)
+    body, time = (_masked if len(rest) <= _KEPT else _masked.__wrapped__)(rest, file_format.year)
     is_far = stamped != NO_TIME and abs(time - stamped) >= FAR
-    return Segment(text[:end], mask(rest), stamped if time == NO_TIME or is_far else time)
+    return Segment(text[:end], body, stamped if time == NO_TIME or is_far else time)
+
+
+@lru_cache(maxsize=1 << 12)  # behind labels of their own thousands of ranks say the same; a job has a thousand messages
+def _masked(text: bytes, year: int) -> tuple[bytes, int]:
+    """The masked body and the time of a text without prefix."""
+    if text.translate(None, b"0123456789") == text:  # no variable is without one; to look for each kind takes long
+        return _laid_out(text, text)[:MAX_BODY], NO_TIME
+    return mask(text), first_time(text, year)
 
 
 def without_ansi(text: bytes) -> bytes:

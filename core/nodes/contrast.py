@@ -49,10 +49,10 @@ def contrast_signs(
                 continue
             share = len(saying) / len(present)
             few, rare = (saying, share) if share <= HALF else (np.setdiff1d(present, saying), 1 - share)
-            does = "says" if share <= HALF else "never says"
+            reason = f"it {'says' if share <= HALF else 'never says'} \u201c{short(template.sample)}\u201d"
             for node in few.tolist():
                 bits[node] -= np.log2(rare)
-                reasons[node].append((rare, f"it {does} \u201c{short(template.sample)}\u201d"))
+                reasons[node].append((rare, reason))
     return _outstanding(bits, reasons, table.nodes)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from faultlib import records
 from faultlib.embedding import EmbeddingUnavailable, Vectors, WordHash
 from faultlib.errors import PatternNotFound, StaleRevision
 from faultlib.library import Library, open_library
@@ -181,6 +182,17 @@ def test_seeds_are_planted_once(tmp_path: Path) -> None:
         assert library.put_seeds([pattern("seed-1", cause="Theirs."), pattern("seed-2", cause="Theirs.")]) == 4
         assert library.entry("seed-1").pattern.cause == "Ours."
         assert [words.cause for words in library.versions("seed-2")] == ["A cable was loose.", "Theirs."]
+
+
+def test_words_that_cannot_change_are_read_once(tmp_path: Path) -> None:
+    """However often the library is asked, and by whom; new words are other words."""
+    with opened(tmp_path) as library:
+        entry = library.draft(pattern("cable"), who="U1", job="j1")
+        records._validated.cache_clear()
+        assert [library.entry(entry.id) for _ in range(3)] == [entry] * 3
+        assert records._validated.cache_info().misses == 1
+        library.edit(entry.id, pattern("cable", title="Other words"), who="U1", revision=entry.revision)
+        assert library.entry(entry.id).pattern.title == "Other words"
 
 
 def test_an_export_comes_back_whole(tmp_path: Path) -> None:

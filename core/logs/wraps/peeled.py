@@ -111,6 +111,12 @@ def usual(wrap: Wrap, least: float = 0.5) -> Fit:
     """A kind that is the same in every log, where so large a part of the lines is of it."""
 
     def fit(lines: Sequence[bytes]) -> Wrap | None:
-        return wrap if lines and share(lines, wrap) >= least else None
+        tried = evenly(lines)
+        left = len(tried)
+        for line in tried:
+            left -= wrap.peel(line) is None
+            if left / len(tried) < least:
+                return None  # most kinds are known not to be it by half of the lines
+        return wrap if tried else None
 
     return fit

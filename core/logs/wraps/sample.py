@@ -8,13 +8,17 @@ from core.logs.lines import without_ansi
 from core.logs.wraps.documents import DocumentPart, read_parts
 from core.logs.wraps.journal_forms import EXPORT, VERBOSE, read_export, read_verbose
 from core.logs.wraps.line_forms import NO_OBJECT, Form, make_form, match, put_together, tokens_of_line
-from core.logs.wraps.peeled import Wrap, evenly
+from core.logs.wraps.peeled import TRIED, Wrap, evenly
 from core.logs.wraps.registry import DOCUMENTS, FITS, UNDATED
 from core.logs.wraps.sections import SECTIONS
 from core.logs.wraps.speaker_heads import SPEAKERS
 from core.logs.wraps.stamps import NO_STAMP
 
 SAMPLE_BYTES = 1 << 18  # as core.logs.scan learns labels from: job scripts print less before the first rank speaks
+# Lines of all files of a job, each 60 us of CPU and more: as many as 32 logs have in their samples, of 60 bytes a line
+SAMPLE_LINES = 1 << 17
+LEAST_LINES = TRIED  # of each of many files: as many as tell of most kinds whether a log is wrapped so
+_STRETCHES = 4  # in which they stand together: whether speakers take turns is seen in lines behind each other
 MAX_LAYERS = 4  # wrappers around a line: collector, runtime, launcher and logger
 
 ReadParts = Callable[[Iterable[bytes]], Iterator[DocumentPart]]
@@ -34,14 +38,25 @@ class Wrapping:
         return bool(self.layers) or self.parts is not None
 
 
-def find_wrapping(sample: bytes) -> Wrapping:
-    """How a log with these first bytes is wrapped; falsy for a plain one."""
+def find_wrapping(sample: bytes, most: int = SAMPLE_LINES) -> Wrapping:
+    """How a log with these first bytes is wrapped, as so many of its lines tell; falsy for a plain one."""
     for parts in _documents(sample):
         found = list(parts((sample,)))
         texts = [part.record.text for part in found if part.record is not None]
         if len(texts) > sum(part.broken for part in found[:-1]):  # the last one is cut where the sample ends
-            return Wrapping(_find_layers([line for text in texts for line in text.split(b"\n")]), parts)
-    return Wrapping(_find_layers([line.removesuffix(b"\r") for line in without_ansi(sample).split(b"\n")]))
+            return Wrapping(_find_layers(_some([line for text in texts for line in text.split(b"\n")], most)), parts)
+    lines = [line.removesuffix(b"\r") for line in without_ansi(sample).split(b"\n")]
+    return Wrapping(_find_layers(_some(lines, most)))
+
+
+def _some(lines: Sequence[bytes], most: int) -> Sequence[bytes]:
+    """So many lines in a few stretches, from everywhere; empty ones tell nothing."""
+    lines = [line for line in lines if line]
+    if len(lines) <= most:
+        return lines
+    each = most // _STRETCHES
+    starts = (part * (len(lines) - each) // (_STRETCHES - 1) for part in range(_STRETCHES))
+    return [line for start in starts for line in lines[start : start + each]]
 
 
 def _documents(sample: bytes) -> Iterator[ReadParts]:
@@ -58,7 +73,6 @@ def _documents(sample: bytes) -> Iterator[ReadParts]:
 
 def _find_layers(lines: Sequence[bytes]) -> tuple[Wrap, ...]:
     found: list[Wrap] = []
-    lines = [line for line in lines if line]
     first = 0  # of the kinds that may come next
     dated = are_named = False
     while lines and len(found) < MAX_LAYERS and (layer := _layer(lines, first, dated=dated)) is not None:

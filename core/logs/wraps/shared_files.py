@@ -5,6 +5,7 @@ import re
 from core.logs.wraps.line_forms import Cut, Run, RunKind, Token
 
 LEVEL = rb"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"  # names nobody
+ALL_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"0" * 9)  # to look at lines once that differ in numbers
 HEAD = 120  # bytes; a speaker further right is somebody that the line talks about
 # By torch, which writes between, by mpirun, and by NCCL (src/debug.cc, 2.21), in whose head the number is of a device
 LABELLED = re.compile(

@@ -13,7 +13,15 @@ from functools import lru_cache, partial
 from core.logs.lines import mask
 from core.logs.speaker_names import PLAIN_RANKS, NameReading, are_made_alike, count_all, count_their_total, find_reading
 from core.logs.wraps.peeled import Wrap
-from core.logs.wraps.shared_files import HEAD, LABELLED, LEVEL, has_clock, has_no_clock, tells_of_an_error
+from core.logs.wraps.shared_files import (
+    ALL_DIGITS_ALIKE,
+    HEAD,
+    LABELLED,
+    LEVEL,
+    has_clock,
+    has_no_clock,
+    tells_of_an_error,
+)
 from core.logs.wraps.speaker_turns import ALWAYS, LEAST, NamedLine, names_that_return, take_turns
 from core.logs.wraps.speakers import SpeakerWord, peel_all, together
 
@@ -184,12 +192,11 @@ def _by_column(lines: Iterable[bytes]) -> Mapping[NamePlace, list[NamedLine]]:
     found: dict[NamePlace, list[NamedLine]] = defaultdict(list)
     for line in lines:
         # whether a digit is a 3 or a 7 changes no column, and ranks print lines that differ in little else
-        for column, start, stop, end in _columns(line[:_SEEN].translate(_ALL_DIGITS_ALIKE)):
+        for column, start, stop, end in _columns(line[:_SEEN].translate(ALL_DIGITS_ALIKE)):
             found[column].append(NamedLine(line[start:stop], line[end : end + HEAD]))
     return found
 
 
-_ALL_DIGITS_ALIKE = bytes.maketrans(b"123456789", b"0" * 9)
 _SEEN = HEAD + 128  # bytes: a token that begins in the head ends before, with its key, its name and what is behind it
 
 

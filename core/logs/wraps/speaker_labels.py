@@ -10,12 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
+from typing import NamedTuple
 
 from core.logs.speaker_columns import Columns, find_columns, find_numbers, may_tell
 from core.logs.wraps.peeled import Peeled, Wrap, evenly, never
-from core.logs.wraps.shared_files import HEAD, LABELLED, has_clock, has_no_clock, tells_of_an_error
+from core.logs.wraps.shared_files import ALL_DIGITS_ALIKE, HEAD, LABELLED, has_clock, has_no_clock, tells_of_an_error
 from core.logs.wraps.speaker_turns import ALWAYS, NamedLine, take_turns
 
 MIN_WORDS, MAX_WORDS = 1, 6  # of a label: "host gpu-07 rank 3/16"
@@ -25,14 +26,14 @@ MIN_EACH = 3  # lines of a speaker, on average
 MAX_SPEAKERS = 1 << 12  # ranks of the largest jobs, with room
 _OF_MACHINE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9.-]{0,62}: ")  # "gpu-07: starting 4 processes", as pdsh has it
 _INDENTED = re.compile(rb"\s{1,64}[^\s0-9]")
+_KEPT = 256  # bytes of a line whose signs are kept: a label of all words that it may have, and what is said behind it
 _OF_TASKS = ((b"", b":"),)
 _WORD = re.compile(rb"([ \[\](){}<>|:/@#,=_]{0,4})([A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*)")
 _CLOSE = re.compile(rb"(?: ?\||[\])>}]{1,2}:?|:)?(?: |$)")
 _PAD = re.compile(rb"(?:(?<=[\[(<{|])|^) {1,4}\Z|(?<= ) {1,4}")  # numbers of one width: "[ 3]"
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
+class _Head(NamedTuple):
     """The beginning of a line: the signs around its first words, the words, and where what was said begins."""
 
     line: bytes
@@ -43,20 +44,28 @@ class _Head:
 
 def _heads(line: bytes) -> dict[int, _Head]:
     """What may be the label of a line, by how many words it has."""
-    found, signs, words, at = dict[int, _Head](), list[bytes](), list[str](), 0
-    if _INDENTED.match(line):
-        return found  # a row of a list that one tells of all
+    # whether a digit is a 3 or a 7 changes no sign, and ranks print lines that differ in little else
+    read = _shapes if len(line) <= _KEPT else _shapes.__wrapped__
+    ends, shapes = read(line.translate(ALL_DIGITS_ALIKE))
+    words = tuple(line[start:end].decode("ascii") for start, end in ends)
+    return {count: _Head(line, shape, words[:count], end) for count, shape, end in shapes}
+
+
+@lru_cache(maxsize=1 << 12)  # lines, their digits apart: a job has some hundred messages, in several widths
+def _shapes(line: bytes) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, tuple[bytes, ...], int], ...]]:
+    """Where the first words of a line stand, and for each number of them that may be a label its signs and its end."""
+    found, signs, words, at = list[tuple[int, tuple[bytes, ...], int]](), list[bytes](), list[tuple[int, int]](), 0
     for count in range(1, MAX_WORDS + 1):
         match = _WORD.match(line, at)
-        if match is None:
+        if match is None or _INDENTED.match(line):  # the latter is a row of a list that one tells of all
             break
         at = match.end()
         signs.append(_PAD.sub(b"", match[1]))
-        words.append(match[2].decode("ascii"))
+        words.append(match.span(2))
         close = _CLOSE.match(line, at)
         if close is not None and count >= MIN_WORDS:
-            found[count] = _Head(line, (*signs, close[0].rstrip()), tuple(words), close.end())
-    return found
+            found.append((count, (*signs, close[0].rstrip()), close.end()))
+    return tuple(words), tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from core.logs.wraps.documents import DocumentPart
 from core.logs.wraps.kept_text import KeptBlocks, KeptText, TextKeeper
 from core.logs.wraps.line_blocks import FAST_BYTES, Blocks
 from core.logs.wraps.peeled import Wrap
-from core.logs.wraps.sample import SAMPLE_BYTES, Wrapping, find_wrapping
+from core.logs.wraps.sample import LEAST_LINES, SAMPLE_BYTES, SAMPLE_LINES, Wrapping, find_wrapping
 from core.logs.wraps.unwrap import Unwrapper
 
 if TYPE_CHECKING:
@@ -33,19 +33,21 @@ _MAX_LINE = 1 << 22  # bytes of a line that are held; the rest of a longer one i
 class OpenUnwrapped:
     """Opens a log without its layers; can be pickled when what opens the log can.
 
-    How the log is wrapped is found out once. A text that was read to its end is kept if it, or what is left of it when
-    it is packed, has at most ``room`` bytes: taking the layers off takes longer than all else that is done with it.
-    So is a plain log that is no longer than a sample: of ten thousands of those most of the time goes to opening them.
+    How the log is wrapped is found out once; where it is one of many (``files``), from fewer of its lines.
+    A text that was read to its end is kept if it, or what is left of it when it is packed, has at most ``room`` bytes:
+    taking the layers off takes longer than all else that is done with it. So is a plain log that is no longer than a
+    sample: of ten thousands of those most of the time goes to opening them.
     """
 
     open: Callable[[], BinaryIO]
     room: int = field(default=0, compare=False)
+    files: int = field(default=1, compare=False)
     known: list[Wrapping] = field(default_factory=list, repr=False, compare=False)
     _kept: list[KeptBlocks] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    def __reduce__(self) -> tuple[type["OpenUnwrapped"], tuple[Callable[[], BinaryIO], int, list[Wrapping]]]:
+    def __reduce__(self) -> tuple[type["OpenUnwrapped"], tuple[Callable[[], BinaryIO], int, int, list[Wrapping]]]:
         """Without the kept text: whoever works elsewhere reads it there."""
-        return OpenUnwrapped, (self.open, self.room, self.known)
+        return OpenUnwrapped, (self.open, self.room, self.files, self.known)
 
     def __call__(self) -> BinaryIO:
         """A stream without label marks, which cannot be sought in unless the log is plain; raises as the log's own."""
@@ -54,7 +56,7 @@ class OpenUnwrapped:
         stream = self.open()
         if not self.known:
             sample, is_all = _sample(stream)
-            self.known.append(find_wrapping(sample))
+            self.known.append(find_wrapping(sample, max(LEAST_LINES, SAMPLE_LINES // self.files)))
             if is_all and not self.known[0] and len(sample) <= self.room and stream.seekable():
                 stream.close()
                 text = sample.replace(LABEL_MARK, _SUBSTITUTE)
