@@ -56,7 +56,6 @@ from core.nodes.slow_from_start import slow_from_the_start
 from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
-from core.nodes.straggler import straggler_signs
 from core.nodes.told_numbers import counters, measured, told_often, told_seldom
 from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
@@ -193,7 +192,6 @@ def _of_pace(
         *collective_signs(parsed, home),
         *missed_signs(parsed, home),
         *slow_from_the_start(parsed, ending, home),
-        *straggler_signs(parsed, ending, home),
         *reported_signs(parsed, ending, home),
         *duration_signs(parsed, durations, home),
         *told_alone_signs(parsed, ending, durations, home),
