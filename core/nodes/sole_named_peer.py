@@ -7,7 +7,7 @@ of many.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import accumulate
 
 import numpy as np
