@@ -157,20 +157,6 @@ def test_a_leader_tells_the_times_of_all() -> None:
     assert diagnose(rounds(set()), []).scope is Scope.NONE
 
 
-def test_who_comes_late_to_the_last_iteration_stood_still() -> None:
-    """A frozen process goes on when it is ended, and tells of the step that it was in; the others had waited for it."""
-    files = {}
-    for rank in range(4):
-        said = [at(n, f"step {n} loss 0.5") for n in range(1, 12)]
-        said.append(at(33 if rank == 2 else 12, "step 12 loss 0.5"))
-        files[f"n{rank}/rank_{rank}.log"] = lines(*said, at(34, "leaving now"))
-    nodes = tuple(f"n{rank}" for rank in range(4))
-    found = diagnose(job(files, nodes=nodes, node_ranks={node: (n,) for n, node in enumerate(nodes)}), [])
-
-    assert [one.node for one in found.nodes] == ["n2"]
-    assert "completed iteration 12 21 s after the others." in found.nodes[0].because
-
-
 def test_stalls_that_good_jobs_never_had_are_a_slowdown() -> None:
     """Every fifth step waits; that a good job had one such pause, when it saved, says nothing of all others."""
 
