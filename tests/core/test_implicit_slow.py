@@ -134,8 +134,8 @@ def test_a_loader_that_takes_most_of_each_step_holds_the_others_up(status: Statu
     assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-2"])
 
 
-def test_a_leader_tells_the_times_of_all() -> None:
-    """In one line a round, without a clock: by the names of their machines."""
+def test_a_leader_tells_that_all_are_slow() -> None:
+    """In one line a round, without a clock."""
 
     def rounds(slow: set[int]) -> Job:
         said = [
@@ -149,9 +149,8 @@ def test_a_leader_tells_the_times_of_all() -> None:
         ranks = {node: (n,) for n, node in enumerate(nodes)}
         return job({"run.txt": lines(*said)}, status=Status.COMPLETED, nodes=nodes, node_ranks=ranks, world_size=4)
 
-    one, all_of_them = diagnose(rounds({2}), []), diagnose(rounds({0, 1, 2, 3}), [])
+    all_of_them = diagnose(rounds({0, 1, 2, 3}), [])
 
-    assert [node.node for node in one.nodes] == ["farm-2"]
     assert (all_of_them.scope is Scope.NODE, all_of_them.nodes) == (False, ())
     assert "slow from iteration 26 on" in all_of_them.headline
     assert diagnose(rounds(set()), []).scope is Scope.NONE
