@@ -48,7 +48,6 @@ from core.nodes.rank_levels import alone_signs, exchange_signs, gauge_signs, lev
 from core.nodes.rank_series import series_signs
 from core.nodes.rank_values import told_by_all
 from core.nodes.reported_slowest import reported_signs
-from core.nodes.settings import setting_signs
 from core.nodes.sign import Sign
 from core.nodes.silent_nodes import silent_node_signs
 from core.nodes.slow import slow_signs
@@ -113,7 +112,6 @@ def find_signs(
         *unfinished_signs(parsed, ending, spans, home),
         *last_round_signs(parsed, ending, home),
         *vote_signs(parsed, candidates, node_of_rank),
-        *setting_signs(parsed, candidates, peers),
         *agreement_signs(parsed, all_values, broken, node_of_rank),
         *checksum_signs(parsed, candidates, peers),
         *listed_signs(parsed, candidates, node_of_rank),
