@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from core.answer.confidence import SUPPORTED, Support
+from core.answer.confidence import RIVAL, SUPPORTED, Support
 from core.answer.evidence import slowdown
 from core.course.broken_number import BrokenNumber
 from core.course.leak import Leak
@@ -197,6 +197,17 @@ def apart_by_numbers(findings: Findings) -> bool:
 def same_ground(first: Suspicion, second: Suspicion) -> bool:
     """Whether the same kind of evidence leads both: only then two nodes are accused together."""
     return first.signs[0].channel == second.signs[0].channel and first.signs[0].event == second.signs[0].event
+
+
+def alike_on_most(findings: Findings) -> Sequence[Suspicion]:
+    """The suspects for one kind of evidence, if they are most of the nodes, some ranks on each; else none."""
+    top = next(iter(findings.suspicions), None)
+    alike = [
+        other
+        for other in findings.suspicions
+        if top is not None and other.score >= RIVAL * top.score and same_ground(top, other)
+    ]
+    return alike if len(alike) >= MAX_SUSPECTS and len(alike) > len(findings.nodes) * MAJORITY else ()
 
 
 def course_of(ending: Ending) -> str:

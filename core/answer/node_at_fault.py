@@ -9,6 +9,7 @@ from core.answer.findings import (
     MIN_VOICES,
     Findings,
     Verdict,
+    alike_on_most,
     check_of,
     compared,
     course_of,
@@ -47,8 +48,8 @@ def of_nodes(findings: Findings) -> Verdict | None:
     accused = _accused(findings, () if gave_up else roots, level)
     if accused and _parted(findings, accused[0]):
         return None  # who waits elsewhere than the others is not stuck: the program let them part
-    if not accused or MIN_VOICES <= len(findings.nodes) <= len(accused):
-        return None  # all of them: nobody is special
+    if not accused or MIN_VOICES <= len(findings.nodes) <= len(accused) or alike_on_most(findings):
+        return None  # all of them, or most: nobody is special
     names, first = together([suspicion.node for suspicion in accused]), accused[0]
     broke = [root for root in roots if not gave_up and root.fact.says and not root.fact.stop and _is_of(root, first)]
     root = next((root for root in broke if not _is_guess(root) or _named_by(root, first)), None)
