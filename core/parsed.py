@@ -90,9 +90,7 @@ class Parsed:
     @cached_property
     def timings(self) -> Mapping[str, Values]:
         """What the ranks took, by name, rank and iteration; read once, because each question about pace asks for it."""
-        manifest = self.job.manifest
-        ranks = manifest.node_ranks or {node: (number,) for number, node in enumerate(manifest.nodes)}
-        return find_timings(self.table, self.files, self.iterations, ranks)
+        return find_timings(self.table, self.files, self.iterations)
 
     @property
     def ended_before_training(self) -> bool:

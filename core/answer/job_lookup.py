@@ -139,19 +139,6 @@ def ends(parsed: Parsed) -> LookResult:
     return found_rows(parsed, f"{says}.", ordered)
 
 
-def numbers(parsed: Parsed, name: str) -> LookResult:
-    """The last values of a number that the logs carry (loss, grad norm, iteration time), oldest first."""
-    named = [series for series in parsed.iterations.series if name.casefold() in series.name.casefold()]
-    if not named:
-        known = ", ".join(series.name for series in parsed.iterations.series) or "none"
-        return LookResult(f"The logs carry no number called {name}; they carry: {known}.")
-    sentences = []
-    for series in named:
-        pairs = list(zip(series.iterations, series.values, strict=True))[-MAX_LINES:]
-        sentences.append(f"{series.name}: " + ", ".join(f"{at}: {value:g}" for at, value in pairs))
-    return LookResult("; ".join(sentences) + ".")
-
-
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
@@ -210,10 +197,6 @@ def found_rows(parsed: Parsed, says: str, rows: Iterable[int]) -> LookResult:
         tuple(_at(int(table.time[row])) for row in shown),
         len(keys),
     )
-
-
-def _node(table: EventTable, row: int) -> str:
-    return table.origins[table.voice[row]].node or ""
 
 
 def _who(table: EventTable, row: int) -> str:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from core.course.iterations import Iterations
 from core.course.pace import SECOND
 from core.course.unmarked_counts import find_beside
-from core.course.values import listed_times, seconds_of
 from core.events.row_text import each_row
 from core.events.table import EventTable, rows_by
 from core.job import LogFile
@@ -28,7 +27,6 @@ _MOST_NAMES = 1 << 12  # that are remembered, and forms of lines; loggers have s
 _DIGITS = re.compile(r"\d+")
 LAG = "time behind the others"
 _MIN_COUNTED = 8  # numbers that all rise: of measured ones so many do in one of 40,320 orders
-STEP_OF_EACH = "time of a step, as one tells it of all"
 OF_ALL = -1  # stands for a rank where one tells of the whole job
 # A name, in any common script, and a number, as loggers join them: data_time=0.12, "fwd: 12.3", time 22.7s,
 # elapsed (ms): 203.4
@@ -66,16 +64,11 @@ _COUNTS = re.compile(r"^(?:global.?)?(?:step|steps|iter|iteration|epoch|batch)$"
 Values = Mapping[int, Mapping[int, float]]  # rank -> iteration -> value
 
 
-def find_timings(
-    table: EventTable, files: Mapping[str, LogFile], iterations: Iterations, node_ranks: Mapping[str, Sequence[int]]
-) -> Mapping[str, Values]:
+def find_timings(table: EventTable, files: Mapping[str, LogFile], iterations: Iterations) -> Mapping[str, Values]:
     """Durations by name, rank and iteration; of rates their inverse; and by how much each rank is later.
 
     Only ranks that count their own iterations are read, by markers or in words of their own; where none does, what one
-    that is none tells of the nodes of all, and of the whole job (under OF_ALL).
-
-    Args:
-        node_ranks: ranks of each node, as job.json has them.
+    that is none tells of the whole job (under OF_ALL).
     """
     beside = find_beside(table, files, iterations, MOST_ROWS)
     rank = np.concatenate([table.rank_of_voice[iterations.voices], beside.ranks])
@@ -85,21 +78,12 @@ def find_timings(
     found: dict[str, dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     if len(chosen):
         number = dict(zip(marks[chosen].tolist(), chosen.tolist(), strict=True))
-        everyone = sorted(table.ranks)
-        sizes = {len(everyone), len(everyone) - 1} - {0, 1}
         for row, text in each_row(files, table, np.sort(marks[chosen])):
             place = number[row]
             iteration = int(numbers[place])
             for name, value in numbers_told(text):
                 found[name][int(rank[place])][iteration] = value
-            if told := listed_times(text, sizes):  # of a server without its own
-                others = everyone if len(told) == len(everyone) else [one for one in everyone if one != rank[place]]
-                for other, value in zip(others, told, strict=False):
-                    found[STEP_OF_EACH][other][iteration] = value
     else:
-        alone = {node: ranks[0] for node, ranks in node_ranks.items() if len(ranks) == 1}
-        if alone:
-            _add_told_of_nodes(found[STEP_OF_EACH], table, files, iterations, alone)
         _add_told_of_all(found, table, files, iterations)
     kept = {name: found[name] for name in sorted(found) if found[name] and not _counts_up(found[name])}
     return {**kept, LAG: _lags(iterations)}
@@ -117,20 +101,6 @@ def _counts_up(values: Values) -> bool:
 def _rises(values: Sequence[float]) -> bool:
     steps = [y - x for x, y in pairwise(values)]
     return min(steps) > 0 or (set(steps) == {0.0, 1.0})
-
-
-def _add_told_of_nodes(
-    found: dict[int, dict[int, float]],
-    table: EventTable,
-    files: Mapping[str, LogFile],
-    iterations: Iterations,
-    ranks: Mapping[str, int],
-) -> None:
-    """What a leader tells of each node in the lines with which it counts the iterations."""
-    number = dict(zip(iterations.marks[-MOST_ROWS:].tolist(), iterations.numbers[-MOST_ROWS:].tolist(), strict=True))
-    for row, text in each_row(files, table, np.array(sorted(number), np.intp)):
-        for rank, value in seconds_of(text, ranks).items():
-            found[rank][number[row]] = value
 
 
 def _add_told_of_all(

@@ -1,7 +1,7 @@
-"""Values in a line of text: numbers, checksums, nan; and what one line tells of several machines."""
+"""Values in a line of text: numbers, checksums, nan."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _WORD = re.compile(r"[^\s,;|=:()\[\]{}\"'<>]+")
@@ -11,10 +11,6 @@ _VALUE = re.compile(
 _WITH_UNIT = re.compile(r"([-+]?\d[\d.]*)([munµ]?s|[kmgt]i?b|%)", re.IGNORECASE)  # 0.029s, 355MB, 97%
 _IS = re.compile(r"is|was|are|were", re.IGNORECASE)
 _PART = re.compile(r"[,;|]")  # between the parts of a line
-_NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
-_SECONDS = re.compile(r"s|secs?|seconds")
-MIN_NAMED = 3  # of two that a line names, one may be told about the other
-REACH = 3  # words between a name and its value: "0.37 s on gpu-7", "gpu-7 took 0.37 s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,49 +58,3 @@ def _behind(text: str, words: Sequence[re.Match[str]], is_value: Sequence[bool],
         return ""
     in_turn = is_value[-1] and at + 2 < len(words) and is_value[at + 2]
     return "" if in_turn or text[follows.end() : follows.end() + 1] in ("=", ":") else follows[0]
-
-
-def seconds_of(text: str, ranks: Mapping[str, int]) -> dict[int, float]:
-    """What one line tells of all: the seconds of each rank whose node it names, ``0.37 s on farm-a, 0.33 s on farm-b``.
-
-    None unless the number stands in the same place beside each name.
-
-    Args:
-        ranks: by the name of their node.
-    """
-    words = _WORD.findall(text)
-    named = {place: ranks[word.rstrip(".")] for place, word in enumerate(words) if word.rstrip(".") in ranks}
-    if len(named) < MIN_NAMED or len(set(named.values())) < len(named):
-        return {}
-    for away in sorted(range(-REACH, REACH + 1), key=lambda away: (abs(away), away)):
-        beside = {rank: _seconds(words, place + away) for place, rank in named.items()}
-        found = {rank: value for rank, value in beside.items() if value is not None}
-        if len(found) == len(named):
-            return found
-    return {}
-
-
-def _seconds(words: list[str], place: int) -> float | None:
-    is_told = 0 <= place < len(words) - 1 and _NUMBER.fullmatch(words[place]) and _SECONDS.fullmatch(words[place + 1])
-    return float(words[place]) if is_told else None
-
-
-# Numbers in a row that words before or a unit behind tell to be times: took [0.16, 0.8] s
-_LISTED = re.compile(
-    r"(?P<says>(?:time|took|after|latenc|elapsed|durat|seconds|\bms\b)\w{0,8}[\w :=()]{0,24}?)?\[?(?<![\w.])"
-    r"(?P<values>\d{1,9}\.\d{1,9}(?:[ ,]{1,3}\d{1,9}\.\d{1,9}){1,63})(?![\w.])\]? ?(?P<unit>m?s\b)?",
-    re.IGNORECASE,
-)
-# Two of them; such an expression takes a tenth of the time, and few lines hold any.
-_TWO_LISTED = re.compile(r"\.\d{1,9}[ ,]{1,3}\d{1,9}\.\d")
-
-
-def listed_times(text: str, counts: Collection[int]) -> list[float]:
-    """The first list of as many times as one of these counts that a line tells, in whatever unit; empty for none."""
-    if not counts or not _TWO_LISTED.search(text):
-        return []
-    for match in _LISTED.finditer(text):
-        values = re.findall(r"\d+\.\d+", match["values"])
-        if len(values) in counts and (match["says"] or match["unit"]):
-            return list(map(float, values))
-    return []

@@ -8,12 +8,9 @@ while all others still do, computes or writes something else since then.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from math import isfinite
 
 from core.course.broken_number import BrokenNumber
-from core.naming import figure
 from core.nodes.rank_values import Key, RankValues, enough
 from core.nodes.sign import Sign
 from core.parsed import Parsed
@@ -24,7 +21,6 @@ MIN_AGREED, MIN_ODD = 4, 3  # times that all print the same first, and that one 
 _COUNTS = re.compile(
     r"(?:global[_ ])?(?:steps?|iter(?:ation)?s?|epochs?|batch(?:es)?|rounds?|episodes?|updates?)", re.IGNORECASE
 )
-EXPLODED = 1_000.0  # times all that any rank told before: gradients of well ranks differ by less than a hundred times
 DIGITS = 4  # of a number that never changes, and that is no measurement: those of several ranks differ in them
 
 
@@ -45,14 +41,12 @@ def agreement_signs(
     """Signs for the nodes of the few ranks that left what all agreed on, or whose numbers broke before the others'.
 
     Args:
-        told: values that most ranks tell.
+        all_values: those that most ranks tell.
         broken: what is no number any more.
         home: node of each rank.
     """
     if len(home) < MIN_RANKS:
         return []
-    if broken is not None and not broken.first:
-        return _exploded_first(parsed, all_values, broken, home)
     if broken is not None:
         return [_broke_first(parsed, broken, rank, home[rank]) for rank in broken.first if rank in home]
     signs: dict[str, Sign] = {}
@@ -108,51 +102,6 @@ def _broke_first(parsed: Parsed, broken: BrokenNumber, rank: int, node: str) -> 
         iteration=broken.iteration,
         rows=(broken.row,),
     )
-
-
-def _exploded_first(
-    parsed: Parsed, all_values: Iterable[RankValues], broken: BrokenNumber, home: Mapping[int, str]
-) -> list[Sign]:
-    """A sign for the node of the one rank whose number exploded before what all share was no number any more."""
-    found = []
-    for values in all_values:
-        before: list[float] = []
-        for key in sorted(values.values):
-            numbers = _finite(values.values[key])
-            if key[0] > broken.iteration or len(numbers) < MIN_RANKS:
-                break
-            rank = max(numbers, key=lambda rank: (numbers[rank], -rank))
-            others = max(number for other, number in numbers.items() if other != rank)
-            if before and numbers[rank] > EXPLODED * max(others, *before) > 0:
-                found.append((key[0], values, rank, numbers[rank], others, values.rows.get((key, rank))))
-                break
-            before += numbers.values()
-    if not found:
-        return []
-    iteration, values, rank, own, others, row = min(found, key=lambda item: (item[0], item[1].name))
-    node, who = home.get(rank), parsed.table.called([rank], home.get(rank, ""))
-    if node is None:
-        return []
-    because = (
-        f"{who}: its {values.name} was {figure(own)} in iteration {iteration}, that of all others "
-        f"{figure(others)} at most; "
-        f"{broken.name} was nan from iteration {broken.iteration} on."
-    )
-    says = f"its {values.name} exploded before all became nan"
-    check = f"Look at what {who} read and computed in that iteration: its data, and the memory of its device."
-    rows = () if row is None else (row,)
-    return [
-        Sign(node, "agreement", ODD_ONE, because, says=says, check=check, ranks=(rank,), iteration=iteration, rows=rows)
-    ]
-
-
-def _finite(values: Mapping[int, str]) -> dict[int, float]:
-    """How large the number of each rank is that tells one."""
-    found = {}
-    for rank, text in values.items():
-        with suppress(ValueError):
-            found[rank] = abs(float(text))
-    return {rank: number for rank, number in found.items() if isfinite(number)}
 
 
 def _find_apart(values: RankValues, ranks: int) -> Disagreement | None:

@@ -39,8 +39,6 @@ _HOSTLIKE = re.compile(
     r"(?=.*[A-Za-z])(?=.*\d)[\w.-]{2,64}|\d{1,3}(?:\.\d{1,3}){3}"
 )  # n042, gpu-a100-7.cluster, 10.0.0.7
 
-FAR_MORE = 3  # times as many as blame any other: of three peers each, one alone is named by all
-
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -248,25 +246,11 @@ def _reported(text: str, names: Names) -> str | None:
 
 def sinks(edges: Sequence[Edge]) -> dict[str, int]:
     """Nodes that are blamed and blame nobody, with how many blame them."""
-    blamed = _by_blamed(edges)
-    reporters = {edge.reporter for edge in edges}
-    return {node: len(by) for node, by in sorted(blamed.items()) if node not in reporters}
-
-
-def most_blamed(edges: Sequence[Edge]) -> dict[str, int]:
-    """The node that far more blame than any other, though it blames one itself: it lost its peers with its link."""
-    ordered = sorted(((len(by), node) for node, by in _by_blamed(edges).items()), key=lambda item: (-item[0], item[1]))
-    most, first = ordered[0] if ordered else (0, "")
-    rest = ordered[1][0] if len(ordered) > 1 else 0
-    return {first: most} if most >= FAR_MORE * max(rest, 1) else {}
-
-
-def _by_blamed(edges: Sequence[Edge]) -> Mapping[str, set[str]]:
-    """Who blames each node that is blamed."""
     blamed: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
         blamed[edge.blamed].add(edge.reporter)
-    return blamed
+    reporters = {edge.reporter for edge in edges}
+    return {node: len(by) for node, by in sorted(blamed.items()) if node not in reporters}
 
 
 def end_of_chains(edges: Sequence[Edge]) -> dict[str, int]:

@@ -103,17 +103,17 @@ def _parts(parsed: Parsed, slow: Slowdown) -> dict[str, dict[int, Change]]:
     return parts
 
 
-def slowed(name: str, often: str = "") -> str:
+def slowed(name: str) -> str:
     """That one rank slowed the others down, and by what where the name of that part of a step tells it.
 
     The name of a log line that it follows tells of what was done before, and a lag of everything.
     """
     if name == LAG or is_rate(name) or _QUOTES_A_LINE in name:
-        return f"it slowed the others down{often}"
+        return "it slowed the others down"
     longer = "it took longer to read its data" if _reads(name) else "its own work took longer"
     if _waits(name):
         longer = "it took longer to send or to receive"
-    return f"{longer} and slowed the others down{often}"
+    return f"{longer} and slowed the others down"
 
 
 def _waits(name: str) -> bool:

@@ -7,7 +7,7 @@ of many.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import accumulate
 
 import numpy as np
@@ -16,7 +16,7 @@ from core.course.pace import SECOND
 from core.events.messages import unlabelled
 from core.events.row_text import read_rows
 from core.events.table import EventTable
-from core.facts import complains, fact_of
+from core.facts import fact_of
 from core.judge.ending import Ending
 from core.judge.ranking import quote
 from core.logs.lines import NO_TIME
@@ -26,8 +26,6 @@ from core.parsed import Parsed
 from core.shares import MIN_RANKS
 
 SINGLED_OUT = 0.6  # as sure as silence: somebody waits, and says for whom
-CUT_OFF = 0.5  # a hint: what it does not reach may be of no use to the job
-_FAILS = re.compile(r"time(?:d|s)?[ -]?out|unreachable|refused|no route|failed|lost|reset", re.IGNORECASE)
 _WAITS = re.compile(r"wait(?:s|ed|ing)?\b|no progress|stuck|stall", re.IGNORECASE)
 _OWN_LABEL = re.compile(r"\[rank ?\d{1,6}\]:?", re.IGNORECASE)  # before what a rank says
 AGAIN = 2  # times at least that it is said: who takes leave of a peer says so once
@@ -52,8 +50,6 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
         if len(of_event) == 1:  # what is said of each peer in turn tells of none
             for node, lines in of_event.items():
                 by_name[node] += lines
-    if not by_name:
-        return _cut_off(parsed, ending, rows, texts, names)
     if len(by_name) != 1:
         return []
     ((node, lines),) = by_name.items()
@@ -68,33 +64,6 @@ def singled_signs(parsed: Parsed, ending: Ending, names: Names) -> list[Sign]:
     check = f"Look at {node}: what its process waits for (py-spy dump), its storage and its network."
     return [
         Sign(node, "named", SINGLED_OUT, because, says="the others waited for it", check=check, rows=(lines[0][2],))
-    ]
-
-
-def _cut_off(
-    parsed: Parsed, ending: Ending, rows: Mapping[int, Sequence[int]], texts: Mapping[int, str], names: Names
-) -> list[Sign]:
-    """A sign for the only node that complains of a connection while all stand still, and names no other node.
-
-    Not for the node of the first rank, which speaks for all, and not for one that says that it waits.
-    """
-    spoke: dict[str, list[str]] = defaultdict(list)
-    for event, own in rows.items():
-        if not complains(parsed.table.templates[event].sample):
-            continue
-        for row in own:
-            node, text = parsed.table.origins[parsed.table.voice[row]].node or "", texts.get(row, "")
-            if _FAILS.search(text) and not _WAITS.search(text) and names.standing_in(text) <= {node}:
-                spoke[node].append(quote(text))
-    if not ending.hung or len(spoke) != 1:
-        return []
-    ((node, lines),) = spoke.items()
-    if len(lines) < AGAIN or node in ("", names.of_rank(0)):
-        return []
-    because = f"Since the last progress {node} alone said {len(lines)} times such as \u201c{short(lines[-1])}\u201d."
-    check = f"Look at the network of {node}: its links, its routes, what it can still reach."
-    return [
-        Sign(node, "direct", CUT_OFF, because, says="it alone lost a connection when the job stood still", check=check)
     ]
 
 

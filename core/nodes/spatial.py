@@ -23,7 +23,7 @@ from core.judge.roles.untold import WHY
 from core.live.findings import duration
 from core.model import Role
 from core.naming import called
-from core.nodes.blame import Edge, end_of_chains, most_blamed, sinks
+from core.nodes.blame import Edge, end_of_chains, sinks
 from core.nodes.sign import Sign, short
 from core.shares import MAJORITY
 
@@ -116,7 +116,7 @@ def named_signs(
     waiting = {node for item in candidates.values() if item.fact.kind in _NEVER_MET for node in item.nodes}
     timed_out = {node for item in candidates.values() if item.fact.kind == Kind.PEER_SILENT for node in item.nodes}
     gave_up = timed_out if len(timed_out) > len(nodes) * MAJORITY else set()
-    counts = sinks(peers) or most_blamed(peers)
+    counts = sinks(peers)
     waits = [edge for edge in peers if candidates[edge.event].fact.kind == Kind.LAST_WORDS]
     counts |= {node: max(count, counts.get(node, 0)) for node, count in end_of_chains(waits).items() if node in counts}
     for node, count in counts.items():
@@ -129,8 +129,7 @@ def named_signs(
         certain = max(candidates[edge.event].fact.strength for edge in peers if edge.blamed == node)
         weight = max(weight, certain) if certain >= SILENT else weight  # a barrier that asks each rank, and names who
         text = f"{count} other node{'s' * (count != 1)} {_of_peer(peers, candidates, node)}"
-        itself = "which lost others, too" if node in {edge.reporter for edge in peers} else "which names none itself"
-        signs.append(Sign(node, "peers", weight, f"{text} {node}, {itself}."))
+        signs.append(Sign(node, "peers", weight, f"{text} {node}, which names none itself."))
     return signs
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.course.iterations import NO_ITERATION
-from core.course.pace import SECOND, Course
+from core.course.pace import SECOND
 from core.course.patience import HANG_SECONDS
 from core.events.row_text import read_rows
 from core.events.table import EventTable, rows_by
@@ -22,14 +22,12 @@ from core.judge.phrase import phrase, words_of_names
 from core.judge.rank_rows import last_rows, last_words
 from core.judge.ranking import quote
 from core.judge.survived_errors import WENT_ON
-from core.live.findings import duration
 from core.logs.lines import NO_TIME
 from core.nodes.sign import Sign, short
 from core.parsed import Parsed
 from core.shares import MAJORITY, MIN_RANKS, are_few
 
 LACKS = 0.4  # like a rank that is behind by an iteration
-CAME_LATE = 0.5  # more than what it lacks: it was seen to stand still, and to go on when it was ended
 ALIKE_WORDS = 2  # with which two messages begin: one alone may be the name of a program
 LONG = 140  # characters of a quote whose end tells: a stack that a watchdog prints into one line
 NO_ANSWER = 0.45  # a stopped process does not answer; one that waits in native code may not either
@@ -50,54 +48,14 @@ def stall_signs(parsed: Parsed, ending: Ending, home: Mapping[int, str], judged:
     unsaid = ending.undated and ending.slow is None  # nobody tells when it was ended: it may have stood still before
     if len(home) < MIN_RANKS or not (ending.hung or ending.pausing or ending.vague or unsaid or unclear):
         return []
-    late = _came_late(parsed, ending, home)
     if any(_REPEATED in template.sample for template in parsed.table.templates):
-        return late  # one may have said for all what the others did not print
+        return []  # one may have said for all what the others did not print
     lacking = (
-        late
-        or _lacks(parsed, ending, home, judged)
+        _lacks(parsed, ending, home, judged)
         or _stands_elsewhere(parsed, ending, home)
         or _says_otherwise(parsed, ending, home)
     )
     return [*lacking, *_unanswered(parsed, ending, home)]
-
-
-def _came_late(parsed: Parsed, ending: Ending, home: Mapping[int, str]) -> list[Sign]:
-    """Ranks that reached the last iteration only when the others had long waited for them.
-
-    A process that was frozen goes on when it is ended, and tells of the step that it was in.
-    """
-    last, usual = parsed.iterations.last, ending.usual if ending.usual is not None else ending.allowed
-    courses = parsed.iterations.courses
-    reached = {rank: int(of.times[-1]) for rank, of in courses.items() if len(of) and of.numbers[-1] == last}
-    if usual is None or len(reached) < max(MIN_RANKS, len(home) * MAJORITY):
-        return []
-    middle = int(np.median(list(reached.values())))
-    late = sorted(
-        rank
-        for rank, time in reached.items()
-        if rank in home and (time - middle - _lag_before(courses, rank)) / SECOND > usual
-    )
-    if not late or not are_few(late, home, home):
-        return []
-    signs = []
-    for node in sorted({home[rank] for rank in late}):
-        own = [rank for rank in late if home[rank] == node]
-        after = (reached[own[0]] - middle) / SECOND
-        because = f"{parsed.table.called(own, node)} completed iteration {last} {duration(after)} after the others."
-        signs.append(_stuck(node, "lacks", CAME_LATE, because, own))
-    return signs
-
-
-def _lag_before(courses: Mapping[int, Course], rank: int) -> int:
-    """By how many microseconds a rank was later than the middle in its iteration before: clocks of another zone are."""
-    own = courses[rank]
-    if len(own) < 2:  # the last one, and one before it
-        return 0
-    number, time = int(own.numbers[-2]), int(own.times[-2])
-    found = [np.flatnonzero(of.numbers == number) for of in courses.values()]
-    times = [int(of.times[at[0]]) for of, at in zip(courses.values(), found, strict=True) if len(at)]
-    return time - int(np.median(times))
 
 
 def _lacks(parsed: Parsed, ending: Ending, home: Mapping[int, str], judged: Collection[int]) -> list[Sign]:

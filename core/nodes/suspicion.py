@@ -48,7 +48,6 @@ from core.nodes.rank_levels import alone_signs, exchange_signs, gauge_signs, lev
 from core.nodes.rank_series import series_signs
 from core.nodes.rank_values import told_by_all
 from core.nodes.reported_slowest import reported_signs
-from core.nodes.settings import setting_signs
 from core.nodes.sign import Sign
 from core.nodes.silent_nodes import silent_node_signs
 from core.nodes.slow import slow_signs
@@ -56,7 +55,6 @@ from core.nodes.slow_from_start import slow_from_the_start
 from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
-from core.nodes.straggler import straggler_signs
 from core.nodes.told_numbers import counters, measured, told_often, told_seldom
 from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
@@ -114,7 +112,6 @@ def find_signs(
         *unfinished_signs(parsed, ending, spans, home),
         *last_round_signs(parsed, ending, home),
         *vote_signs(parsed, candidates, node_of_rank),
-        *setting_signs(parsed, candidates, peers),
         *agreement_signs(parsed, all_values, broken, node_of_rank),
         *checksum_signs(parsed, candidates, peers),
         *listed_signs(parsed, candidates, node_of_rank),
@@ -193,7 +190,6 @@ def _of_pace(
         *collective_signs(parsed, home),
         *missed_signs(parsed, home),
         *slow_from_the_start(parsed, ending, home),
-        *straggler_signs(parsed, ending, home),
         *reported_signs(parsed, ending, home),
         *duration_signs(parsed, durations, home),
         *told_alone_signs(parsed, ending, durations, home),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from core.diagnose import diagnose
 from core.job import Job
 from core.model import Scope
-from core.nodes.blame import Edge, Names, most_blamed, sinks
+from core.nodes.blame import Edge, Names, sinks
 from core.parsing.identities import own_address, own_rank
 from tests.support.jobs import four_nodes, job, lines, lost, parse, raised, signs_of, slurm, steps
 
@@ -210,18 +210,6 @@ def test_a_cycle_of_blame_accuses_nobody() -> None:
     diagnosis = diagnose(four_nodes({0: lost(1), 1: lost(0)}, usual=steps(9)), [])
 
     assert (diagnosis.scope, diagnosis.nodes) == (Scope.UNKNOWN, ())
-
-
-def test_who_is_blamed_by_all_others_and_blames_one_lost_its_own_link() -> None:
-    """Both ends of each line complain; three lines have one end in common."""
-    assert most_blamed([edge("a", "d"), edge("b", "d"), edge("c", "d"), edge("d", "a")]) == {"d": 3}
-    assert most_blamed([edge("a", "d"), edge("b", "d"), edge("d", "a")]) == {}
-
-    said = {0: lost(3), 1: lost(3), 2: lost(3), 3: lost(0)}
-    diagnosis = diagnose(four_nodes(said, usual=steps(9)), [])
-
-    assert [node.node for node in diagnosis.nodes] == ["node-3"]
-    assert "lost the connection to node-3, which lost others, too" in diagnosis.nodes[0].because
 
 
 def test_a_machine_without_a_log_that_all_others_lost_is_named_where_nobody_lists_the_nodes() -> None:

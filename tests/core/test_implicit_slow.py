@@ -134,8 +134,8 @@ def test_a_loader_that_takes_most_of_each_step_holds_the_others_up(status: Statu
     assert (found.scope, [node.node for node in found.nodes]) == (Scope.NODE, ["node-2"])
 
 
-def test_a_leader_tells_the_times_of_all() -> None:
-    """In one line a round, without a clock: by the names of their machines."""
+def test_a_leader_tells_that_all_are_slow() -> None:
+    """In one line a round, without a clock."""
 
     def rounds(slow: set[int]) -> Job:
         said = [
@@ -149,26 +149,11 @@ def test_a_leader_tells_the_times_of_all() -> None:
         ranks = {node: (n,) for n, node in enumerate(nodes)}
         return job({"run.txt": lines(*said)}, status=Status.COMPLETED, nodes=nodes, node_ranks=ranks, world_size=4)
 
-    one, all_of_them = diagnose(rounds({2}), []), diagnose(rounds({0, 1, 2, 3}), [])
+    all_of_them = diagnose(rounds({0, 1, 2, 3}), [])
 
-    assert [node.node for node in one.nodes] == ["farm-2"]
     assert (all_of_them.scope is Scope.NODE, all_of_them.nodes) == (False, ())
     assert "slow from iteration 26 on" in all_of_them.headline
     assert diagnose(rounds(set()), []).scope is Scope.NONE
-
-
-def test_who_comes_late_to_the_last_iteration_stood_still() -> None:
-    """A frozen process goes on when it is ended, and tells of the step that it was in; the others had waited for it."""
-    files = {}
-    for rank in range(4):
-        said = [at(n, f"step {n} loss 0.5") for n in range(1, 12)]
-        said.append(at(33 if rank == 2 else 12, "step 12 loss 0.5"))
-        files[f"n{rank}/rank_{rank}.log"] = lines(*said, at(34, "leaving now"))
-    nodes = tuple(f"n{rank}" for rank in range(4))
-    found = diagnose(job(files, nodes=nodes, node_ranks={node: (n,) for n, node in enumerate(nodes)}), [])
-
-    assert [one.node for one in found.nodes] == ["n2"]
-    assert "completed iteration 12 21 s after the others." in found.nodes[0].because
 
 
 def test_stalls_that_good_jobs_never_had_are_a_slowdown() -> None:

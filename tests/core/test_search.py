@@ -73,14 +73,6 @@ def test_the_earliest_end_comes_first(parsed: Parsed) -> None:
     assert found.who == ("node-1 rank 1", "node-2 rank 2", "node-0 rank 0")
 
 
-def test_numbers_are_those_of_the_logs(parsed: Parsed) -> None:
-    """The last values by iteration; an unknown name is answered with those that there are."""
-    assert "1: 5, 2: 5, 3: 5, 4: 5, 5: 5" in job_lookup.numbers(parsed, "loss").says
-    assert job_lookup.numbers(parsed, "teapots").says.startswith(
-        "The logs carry no number called teapots; they carry: "
-    )
-
-
 def test_a_search_finds_all_words_in_any_case(parsed: Parsed) -> None:
     """All of the words in one line; of one node or rank where that is asked."""
     found = search(parsed, ("LINK", "code 7"))

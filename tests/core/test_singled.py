@@ -5,7 +5,7 @@ import pytest
 from core.job import Job, Status
 from core.nodes import sole_named_peer
 from core.nodes.aliases import find_aliases
-from tests.support.jobs import at, four_nodes, job, lines, parse, signs_of, suspected
+from tests.support.jobs import at, job, lines, parse, signs_of, suspected
 
 NODES = ("ps-0", "tr-0", "tr-1", "tr-2")
 
@@ -69,21 +69,6 @@ def test_nodes_are_known_by_what_they_call_themselves() -> None:
     aliases = find_aliases(parse(stands_still()))
 
     assert aliases == {("trainer", n): f"tr-{n}" for n in range(3)}
-
-
-def test_who_alone_loses_a_connection_while_all_stand_still_is_looked_at() -> None:
-    """It names no node of the job; the first rank would speak for all, and who waits says so."""
-    trains = [at(k, f"round {k} busy 20 ms loss 2.5") for k in range(1, 30)]
-    fails = [at(40 + 7 * k, f"WARN keepalive to agent failed ({k} in a row): timed out") for k in range(4)]
-    waits = [at(40 + 7 * k, f"WARN still waiting for the mean, timed out {k} times") for k in range(4)]
-    order = {"slurm.out": [at(80, "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED AT 2026-11-21T04:01:20 ***")]}
-
-    def looked_at(rank: int, said: list[str]) -> list[str]:
-        return suspected(four_nodes({rank: said}, usual=trains, others=order))
-
-    assert looked_at(2, fails) == ["node-2"]
-    assert looked_at(0, fails) == []
-    assert looked_at(2, waits) == []
 
 
 def test_a_server_that_falls_silent_while_all_its_trainers_wait_is_waited_for() -> None:

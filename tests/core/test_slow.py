@@ -206,21 +206,6 @@ def test_a_queue_that_fills_is_no_part_of_a_step() -> None:
     assert told(say, lambda slow: 1.0 if slow else 0.2).nodes == ()
 
 
-@pytest.mark.parametrize("workers", ["0.16 0.17 {} s", "[0.16, 0.17, {}] s"])
-def test_times_in_a_row_are_those_of_all_others(workers: str) -> None:
-    """A server tells in one line how long each of its workers took, without their names."""
-    clocks = np.cumsum([0.8 if n > USUAL else 0.2 for n in range(1, USUAL + LATER + 1)]).tolist()
-    server = [
-        at(clock, f"round {n}: took " + workers.format(0.8 if n > USUAL else 0.16)) for n, clock in enumerate(clocks, 1)
-    ]
-    files = {"ps-0.log": server, **{f"w-{n}.log": [at(0, f"worker {n} up"), at(clocks[-1], "bye")] for n in (1, 2, 3)}}
-    nodes = ("ps-0", "w-1", "w-2", "w-3")
-
-    assert suspected(
-        job({name: lines(*said) for name, said in files.items()}, nodes=nodes, status=Status.CANCELLED)
-    ) == ["w-3"]
-
-
 @pytest.mark.parametrize(
     ("printed", "what"),
     [

@@ -1,4 +1,4 @@
-"""What grows little by little, slows down now and then, stands still in words of its own, or is no number any more."""
+"""What grows little by little, stands still in words of its own, or is no number any more."""
 
 from datetime import timedelta
 from typing import Any
@@ -52,37 +52,6 @@ def test_steps_that_grow_are_no_harmless_stop() -> None:
     assert (found.scope, found.nodes) == (Scope.JOB, ())
     assert "The job was slow from iteration" in found.headline
     assert diagnose(growing(0.0), []).scope is Scope.NONE
-
-
-def hot(ranks: tuple[int, ...], episodes: tuple[range, ...]) -> Job:
-    """A job that completed; while a processor is hot, its compute takes ten times as long, and the others wait."""
-    said: dict[int, list[str]] = {rank: [] for rank in range(4)}
-    clock = 0.0
-    for n in range(1, 121):
-        slow = any(n in episode for episode in episodes)
-        clock += 3.0 if slow else 0.4
-        for rank in range(4):
-            compute, sync = (3.0, 0.0) if slow and rank in ranks else (0.3, 2.7) if slow else (0.3, 0.1)
-            said[rank].append(at(clock, f"step {n} loss 2.5 compute={compute:.2f} sync={sync:.2f}"))
-    return four_nodes(said, status=Status.COMPLETED)
-
-
-EPISODES = (range(30, 35), range(60, 66), range(90, 95))
-
-
-def test_a_rank_that_is_slow_now_and_then_is_named_though_the_job_completed() -> None:
-    """Most of its steps are like those of the others, so that no middle tells."""
-    found = diagnose(hot((2,), EPISODES), [])
-
-    assert [node.node for node in found.nodes] == ["node-2"]
-    assert "its compute was far longer than that of the others in 16 of 120 lines" in found.nodes[0].because
-    assert "its own work took longer and slowed the others down now and then, from iteration 30 on" in found.headline
-
-
-@pytest.mark.parametrize(("ranks", "episodes"), [((0, 1, 2, 3), EPISODES), ((2,), (range(30, 32),)), ((), EPISODES)])
-def test_what_all_share_or_came_twice_names_nobody(ranks: tuple[int, ...], episodes: tuple[range, ...]) -> None:
-    """A pause of all, and a checkpoint that one rank writes."""
-    assert diagnose(hot(ranks, episodes), []).nodes == ()
 
 
 def losses(values: list[str], status: Status) -> Job:
