@@ -54,7 +54,9 @@ def test_how_it_was_confirmed_is_kept_in_one_line(run: Run, mine: Path) -> None:
     run("import", str(mine), "--who", "ada")
 
     assert run("approve", "mine", "--who", "ada", "--how", "Cable swapped.") == (0, "mine is confirmed.\n", "")
-    assert "Made sure Cable swapped." in run("show", "mine")[1]
+    code, out, _ = run("approve", "mine", "--who", "ada", "--how", "Cable swapped twice.")
+    assert (code, out.endswith("; how is kept with it now.\n")) == (0, True)
+    assert "Made sure Cable swapped twice." in run("show", "mine")[1]
     assert '+confirmation = "Cable swapped."' in run("show", "mine", "--versions")[1]
 
 

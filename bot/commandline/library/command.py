@@ -120,17 +120,19 @@ def approve(pattern: str, *, who: str | None, why: str, how: str) -> int:
     with open_fault_library(load_settings()) as library:
         entry, new = library.approve(pattern, who=_who(who), why=why, revision=library.entry(pattern).revision)
         offer = _offer(library, entry) if new else ""
-        if how.strip():
+        kept = bool(how.strip()) and how.strip() != entry.pattern.confirmation
+        if kept:
             words = Pattern.model_validate({**dict(entry.pattern), "confirmation": how})
             entry = library.edit(entry.id, words, who=_who(who), why=why, revision=entry.revision)
     step = entry.confirmed
-    by = f" by {step.who}, {step.at[:10]}" if step and not new else ""
+    by = f" already by {step.who}, {step.at[:10]}" if step and not new else ""
+    told = "; how is kept with it now" if kept and not new else ""
     ask = (
         ""
         if entry.pattern.confirmation
         else f"How was it confirmed? firstfault library approve {entry.id} --how TEXT\n"
     )
-    return say(f"{entry.id} is confirmed{'' if new else ' already'}{harmless(by, 120)}.\n{ask}{offer}")
+    return say(f"{entry.id} is confirmed{harmless(by, 120)}{told}.\n{ask}{offer}")
 
 
 def answer(pattern: str, job: str, *, right: bool | None, who: str | None) -> int:
