@@ -20,12 +20,10 @@ from faultlib.signature import Match
 from faultlib.traits import traits_of
 
 MAX_MERGES = 8  # patterns that gave way to one another in turn
-# Likelihood from which a pattern is told, where it claims a cause and where it is only "seen with" a symptom: that one
-# was killed in another job, too, is worth telling earlier. Chosen on the sets that are fitted (docs/LOG.md).
-SHOWN, SHOWN_SYMPTOM = 0.55, 0.46
-# A killed process is told where one pattern alone knows one: of lab and other 52 pairs more are told, and no more jobs
-# whose cause is out (27 of 314); with all symptoms from here on 63 of these would be (docs/LOG.md).
-SHOWN_KILLED = 0.36
+# Likelihood from which a pattern is told, chosen on the sets that are fitted (docs/LOG.md). There is one for all: with
+# less for symptoms, and less still for a killed process, 7 more of 291 jobs of sets that nobody had fitted were told a
+# pattern of another cause, and none its own.
+SHOWN = 0.55
 OFFERED = 0.3  # from which a person is asked whether a new pattern is that fault: one of three questions is worth it
 SURE = 0.9  # from which the same message is called this: of 20 such answers one may be wrong, and counts are rough
 PRIOR = 4  # answers that the fitted score counts as: after four of people's, theirs count as much
@@ -55,14 +53,7 @@ class Likely:
     @property
     def is_shown(self) -> bool:
         """Whether it is likely enough to be told."""
-        return self.likelihood >= least_likelihood(self.fit, self.level)
-
-
-def least_likelihood(fit: Fit, level: Level) -> float:
-    """From which likelihood on a pattern that fits so is told."""
-    if level is Level.KILLED:
-        return SHOWN_KILLED
-    return SHOWN_SYMPTOM if fit is Fit.SEEN else SHOWN
+        return self.likelihood >= SHOWN
 
 
 def likely(
@@ -81,7 +72,7 @@ def likely(
         matches: patterns whose events are all in the job.
         answers: by pattern id.
         lexicon: how rare a word is in the library; None: the entries are all that it has.
-        least: likelihood of what is told; None: as much as its fit asks for.
+        least: likelihood of what is told; None: ``SHOWN``.
         score: how often such answers were right; None: what comes with Firstfault.
     """
     if finding_of(diagnosis) is Finding.UNCLEAR and all(event.ordinary for event in diagnosis.events):
@@ -104,7 +95,7 @@ def likely(
         judged = answers.get(entry.id, Answers())
         share_learned = learned(share, judged)
         item = Likely(entry, fit_of(share_learned, how.level), share_learned, how.level, judged)
-        if item.is_shown if least is None else share_learned >= least:
+        if share_learned >= (SHOWN if least is None else least):
             found.append(item)
     return tuple(sorted(found, key=lambda item: (item.fit is Fit.SEEN, -item.likelihood, item.entry.id)))
 
