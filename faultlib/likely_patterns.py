@@ -13,10 +13,10 @@ from core.model import Diagnosis
 from faultlib.answers import Answers
 from faultlib.draft import pattern_of
 from faultlib.findings import Finding, finding_of, is_symptom_text, tells_what_broke
-from faultlib.levels import CAUSES, ORDER, Agreement, Level, Score, agreement, backing, shipped_score
+from faultlib.levels import CAUSES, ORDER, Agreement, Backing, Level, Score, agreement, backing, shipped_score
 from faultlib.lexical import Lexicon
 from faultlib.pattern import Entry, Origin, Part, Pattern, Signature, Status
-from faultlib.signature import Match
+from faultlib.signature import Match, matches_lines
 from faultlib.traits import traits_of
 
 MAX_MERGES = 8  # patterns that gave way to one another in turn
@@ -127,6 +127,22 @@ def same_fault(words: Pattern, entries: Iterable[Entry]) -> Entry | None:
     found = ((agreement(words, shown, lexicon, literal=False), entry) for shown, entry in showings(entries, team))
     best = next(shares(((how, entry) for how, entry in found if how is not None), shipped_score()), None)
     return best[0] if best is not None and best[2] >= OFFERED else None
+
+
+def told_for(words: Pattern, entries: Iterable[Entry]) -> Sequence[tuple[Entry, Level]]:
+    """The team's other patterns of whose jobs this one would be told, were it confirmed, the most telling first."""
+    entries = list(entries)
+    team = [entry for entry in entries if entry.status is Status.APPROVED and entry.origin is Origin.TEAM]
+    lexicon, score = Lexicon(entry.pattern.words() for entry in team), shipped_score()
+    found: dict[str, tuple[Entry, Level]] = {}
+    for shown, entry in showings(entries, [entry for entry in team if entry.id != words.id]):
+        literal = any(matches_lines(words.signature, text) for text in shown.examples.match)
+        how = agreement(shown, words, lexicon, literal=literal)
+        if how is None or score.likelihood(how.level, Backing.ONCE) < SHOWN:
+            continue
+        if entry.id not in found or ORDER.index(how.level) < ORDER.index(found[entry.id][1]):
+            found[entry.id] = (entry, how.level)
+    return sorted(found.values(), key=lambda item: (ORDER.index(item[1]), item[0].id))
 
 
 def shares(agreed: Iterable[tuple[Agreement, Entry]], score: Score) -> Iterator[tuple[Entry, Agreement, float]]:
