@@ -1,8 +1,8 @@
 """The draft of a fault pattern from a diagnosis: what a person edits and approves, without the names of the job.
 
 Nothing of it may only be true of this job: nodes, ranks, job id, addresses and iterations are taken out, so that the
-pattern is found again on other nodes. What victims say gives no fault away, nor that a process was killed or told to
-end: without a trace of what broke the signature wants no event, and the pattern is found by its traits alone.
+pattern is found again on other nodes. What victims say gives no fault away, nor that a process was told to end: without
+a trace of what broke the signature wants no event, and the pattern is found by its traits alone.
 """
 
 import re
@@ -69,7 +69,7 @@ def pattern_of(
 
 
 def signature_events(diagnosis: Diagnosis) -> tuple[EventEvidence, ...]:
-    """The direct traces that give the fault away: not the signal, the lost peer or the limit that many causes leave.
+    """The direct traces that give the fault away: not the signal, the lost peer or the limit of any fault.
 
     With those in the signatures 13 of 55 strangers of two sets that nobody had fitted were shown a pattern of another
     cause, in 13 as the first one: that somebody had pressed Ctrl-C there, too (docs/LOG.md).

@@ -89,10 +89,12 @@ def gives_away(event: EventEvidence) -> bool:
     """Whether another job with this trace may have the same fault: many causes leave the others, whatever broke.
 
     An error of a team's own program that is known by its level alone is one of the first; a warning is not, for a
-    program warns of what it waits for and of who told it to end.
+    program warns of what it waits for and of who told it to end. That a process was killed is kept: it is told as a
+    symptom, and only where the very same lines stand in a job.
     """
-    own_error = kind_of(event) is Kind.ERROR and RAISED.search(event.template) is None
-    return own_error or not is_symptom_text(event.template)
+    kind = kind_of(event)
+    own_error = kind is Kind.ERROR and RAISED.search(event.template) is None
+    return own_error or kind is Kind.KILLED or not is_symptom_text(event.template)
 
 
 def is_about(event: EventEvidence) -> str:

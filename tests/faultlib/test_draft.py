@@ -90,7 +90,7 @@ def test_where_an_event_was_said_becomes_a_condition(nodes: list[str], names: li
     [
         ("slurmstepd: error: *** STEP <NUM>.<NUM> ON <*> CANCELLED AT <TS> ***", False),
         ("KeyboardInterrupt in fit (train.py)", False),
-        ("failed (exitcode: -9) local_rank: <NUM> (pid: <NUM>) of binary: python", False),
+        ("failed (exitcode: -6) local_rank: <NUM> (pid: <NUM>) of binary: python", False),
         ("ERROR tokenizer shard differs from its index", True),
         ("NVRM: Xid (PCI:<HEX>): 79, GPU has fallen off the bus.", True),
     ],
