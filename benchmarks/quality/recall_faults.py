@@ -118,8 +118,7 @@ _SAME: Mapping[str, str] = {
         "preemption": "preemption preempted spot_preemption",
         "operator": "operator_interrupt operator_stop",
         "memory module": "dimm_ue memory_ecc memory_errors memory_error_storm",
-        "storage eviction": "fs_eviction lustre_evicted lustre_eviction storage_evicted"
-        " storage_client_evicted",
+        "storage eviction": "fs_eviction lustre_evicted lustre_eviction storage_evicted storage_client_evicted",
         "memory pressure": "memory_pressure host_memory_pressure",
         "device bus": "pcie_fatal pcie_error pcie_link_errors",
     }.items()
