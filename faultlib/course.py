@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from core.failure_kinds import Kind
-from core.model import Diagnosis, EventEvidence, Role
+from core.model import Diagnosis, EventEvidence, Role, Stage
 from faultlib.findings import DEATHS, Finding, headline_course, kind_of, own_traces
 
 
@@ -65,9 +65,10 @@ _STANDS = re.compile(r"stands? (?:alone )?in (\S+)")
 # stack_rounds.py
 _SLOWED = re.compile(
     r"slowed the others down|went from \S{1,40} to \S{1,40}, and no other"
-    r"|named? it as the slowest|are rated slower than|takes longer than that of all others"
-    r"|when the job (?:slowed down|became slow)|is late in \d+ of \d+ looks"
+    r"|own work (?:took|takes) longer|named? it as the slowest|are rated slower than"
+    r"|takes longer than that of all others|when the job (?:slowed down|became slow)|is late in \d+ of \d+ looks"
 )
+_STUCK = re.compile(r"process there is stuck|never came (?:so far|to the collective)|never entered|never got past")
 _WAITED = re.compile(r"the others waited|never came to")
 # Sentences of the same (by_what in slow.py, rank_series.py, reported_slowest.py, device_tables.py)
 _SLOW_PARTS = (
@@ -80,6 +81,11 @@ _NETWORK = re.compile(
     r"crc|symbol_err|retrans|port_(?:xmit|rcv)|discard|(?<![a-z])(?:rx|tx|roce|rdma|ib)_|(?<![a-z])link|[MG]b(?:/s|ps)",
     re.IGNORECASE,
 )
+_STAGES = {
+    Stage.CHECKPOINT_SAVING: Activity.SAVE,
+    Stage.EVALUATION: Activity.EVALUATE,
+    Stage.DATA_LOADING: Activity.READ,
+}
 _REACHED = re.compile(r"never came to|is missing from the last|last word of|went on to say|began|said “")
 _QUOTED = re.compile(r"“([^”]*)”")
 # What names in programs and messages are about, as frameworks and data pipelines call them; the more special first.
@@ -125,13 +131,16 @@ def _of_one_that_died_or_hung(diagnosis: Diagnosis, finding: Finding) -> Course 
         return told
     if killed:
         return Course.KILLED
-    if cause in ("a process there is stuck", "it never came so far as the others in the end"):
+    if _STUCK.search(cause):
         return Course.STUCK
     return _of_a_silent_one(diagnosis, signs) if _SILENT.search(cause) else None
 
 
-def activity_of(reasons: Sequence[str]) -> Activity | None:
-    """What the suspect was doing: by the function that it stands in, its last word, or what only the others came to."""
+def activity_of(reasons: Sequence[str], stage: Stage = Stage.UNKNOWN) -> Activity | None:
+    """What the suspect was doing: by the function that it stands in, its last word, or what only the others came to.
+
+    Where these do not tell, the stage does, unless the job was training, where anything may be done.
+    """
     for reason in reasons:
         stands = _STANDS.search(reason)
         if stands is None and not _REACHED.search(reason):
@@ -141,7 +150,7 @@ def activity_of(reasons: Sequence[str]) -> Activity | None:
             return found
         if stands:
             return None
-    return None
+    return _STAGES.get(stage)
 
 
 def slowed_others(diagnosis: Diagnosis) -> bool:

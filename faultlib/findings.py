@@ -85,6 +85,18 @@ def tells_what_broke(event: EventEvidence) -> bool:
     return kind_of(event) is not Kind.NONE and not is_symptom_text(event.template)
 
 
+def gives_away(event: EventEvidence) -> bool:
+    """Whether another job with this trace may have the same fault: many causes leave the others, whatever broke.
+
+    An error of a team's own program that is known by its level alone is one of the first; a warning is not, for a
+    program warns of what it waits for and of who told it to end. That a process was killed is kept: it is told as a
+    symptom, and only where the very same lines stand in a job.
+    """
+    kind = kind_of(event)
+    own_error = kind is Kind.ERROR and RAISED.search(event.template) is None
+    return own_error or kind is Kind.KILLED or not is_symptom_text(event.template)
+
+
 def is_about(event: EventEvidence) -> str:
     """What an error that nobody wrote down is about, by its words; empty for any other."""
     return by_words(event.template) if kind_of(event) in GUESSED else ""

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Literal, Self
 
 from faultlib import exchange, life, records
-from faultlib.answers import Answers, Verdict, add_answer, count_answers
+from faultlib.answers import Answers, Judged, Verdict, add_answer, count_answers, judged_jobs
 from faultlib.database import Database, encodable, open_database
 from faultlib.embedding import Embedder, EmbeddingUnavailable
 from faultlib.errors import LibraryUnavailable
@@ -86,6 +86,10 @@ class Library:
     def answers(self) -> Mapping[str, Answers]:
         """What people said of the patterns that were shown to them, by id."""
         return count_answers(self._database)
+
+    def judged(self) -> Mapping[str, Sequence[Judged]]:
+        """The jobs of which people said whether a pattern was right, by its id."""
+        return judged_jobs(self._database)
 
     def stats(self) -> Stats:
         """What is in the library, and how its index is."""

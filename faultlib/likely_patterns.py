@@ -13,19 +13,17 @@ from core.model import Diagnosis
 from faultlib.answers import Answers
 from faultlib.draft import pattern_of
 from faultlib.findings import Finding, finding_of, is_symptom_text, tells_what_broke
-from faultlib.levels import CAUSES, ORDER, Agreement, Level, Score, agreement, backing, shipped_score
+from faultlib.levels import CAUSES, ORDER, Agreement, Backing, Level, Score, agreement, backing, shipped_score
 from faultlib.lexical import Lexicon
 from faultlib.pattern import Entry, Origin, Part, Pattern, Signature, Status
-from faultlib.signature import Match
+from faultlib.signature import Match, matches_lines
 from faultlib.traits import traits_of
 
 MAX_MERGES = 8  # patterns that gave way to one another in turn
-# Likelihood from which a pattern is told, where it claims a cause and where it is only "seen with" a symptom: that one
-# was killed in another job, too, is worth telling earlier. Chosen on the sets that are fitted (docs/LOG.md).
-SHOWN, SHOWN_SYMPTOM = 0.55, 0.46
-# A killed process is told where one pattern alone knows one: of lab and other 52 pairs more are told, and no more jobs
-# whose cause is out (27 of 314); with all symptoms from here on 63 of these would be (docs/LOG.md).
-SHOWN_KILLED = 0.36
+# Likelihood from which a pattern is told, chosen on the sets that are fitted (docs/LOG.md). There is one for all: with
+# less for symptoms, and less still for a killed process, 7 more of 291 jobs of sets that nobody had fitted were told a
+# pattern of another cause, and none its own.
+SHOWN = 0.55
 OFFERED = 0.3  # from which a person is asked whether a new pattern is that fault: one of three questions is worth it
 SURE = 0.9  # from which the same message is called this: of 20 such answers one may be wrong, and counts are rough
 PRIOR = 4  # answers that the fitted score counts as: after four of people's, theirs count as much
@@ -55,14 +53,7 @@ class Likely:
     @property
     def is_shown(self) -> bool:
         """Whether it is likely enough to be told."""
-        return self.likelihood >= least_likelihood(self.fit, self.level)
-
-
-def least_likelihood(fit: Fit, level: Level) -> float:
-    """From which likelihood on a pattern that fits so is told."""
-    if level is Level.KILLED:
-        return SHOWN_KILLED
-    return SHOWN_SYMPTOM if fit is Fit.SEEN else SHOWN
+        return self.likelihood >= SHOWN
 
 
 def likely(
@@ -81,7 +72,7 @@ def likely(
         matches: patterns whose events are all in the job.
         answers: by pattern id.
         lexicon: how rare a word is in the library; None: the entries are all that it has.
-        least: likelihood of what is told; None: as much as its fit asks for.
+        least: likelihood of what is told; None: ``SHOWN``.
         score: how often such answers were right; None: what comes with Firstfault.
     """
     if finding_of(diagnosis) is Finding.UNCLEAR and all(event.ordinary for event in diagnosis.events):
@@ -104,7 +95,7 @@ def likely(
         judged = answers.get(entry.id, Answers())
         share_learned = learned(share, judged)
         item = Likely(entry, fit_of(share_learned, how.level), share_learned, how.level, judged)
-        if item.is_shown if least is None else share_learned >= least:
+        if share_learned >= (SHOWN if least is None else least):
             found.append(item)
     return tuple(sorted(found, key=lambda item: (item.fit is Fit.SEEN, -item.likelihood, item.entry.id)))
 
@@ -136,6 +127,22 @@ def same_fault(words: Pattern, entries: Iterable[Entry]) -> Entry | None:
     found = ((agreement(words, shown, lexicon, literal=False), entry) for shown, entry in showings(entries, team))
     best = next(shares(((how, entry) for how, entry in found if how is not None), shipped_score()), None)
     return best[0] if best is not None and best[2] >= OFFERED else None
+
+
+def told_for(words: Pattern, entries: Iterable[Entry]) -> Sequence[tuple[Entry, Level]]:
+    """The team's other patterns of whose jobs this one would be told, were it confirmed, the most telling first."""
+    entries = list(entries)
+    team = [entry for entry in entries if entry.status is Status.APPROVED and entry.origin is Origin.TEAM]
+    lexicon, score = Lexicon(entry.pattern.words() for entry in team), shipped_score()
+    found: dict[str, tuple[Entry, Level]] = {}
+    for shown, entry in showings(entries, [entry for entry in team if entry.id != words.id]):
+        literal = any(matches_lines(words.signature, text) for text in shown.examples.match)
+        how = agreement(shown, words, lexicon, literal=literal)
+        if how is None or score.likelihood(how.level, Backing.ONCE) < SHOWN:
+            continue
+        if entry.id not in found or ORDER.index(how.level) < ORDER.index(found[entry.id][1]):
+            found[entry.id] = (entry, how.level)
+    return sorted(found.values(), key=lambda item: (ORDER.index(item[1]), item[0].id))
 
 
 def shares(agreed: Iterable[tuple[Agreement, Entry]], score: Score) -> Iterator[tuple[Entry, Agreement, float]]:

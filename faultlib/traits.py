@@ -108,7 +108,7 @@ def _add_course(traits: _Traits, diagnosis: Diagnosis, finding: Finding) -> None
     traits.add(Aspect.COURSE, course or "", Part.SYMPTOM)
     reasons = diagnosis.nodes[0].reasons if diagnosis.nodes else ()
     if course is Course.STUCK:
-        traits.add(Aspect.ACTIVITY, activity_of(reasons) or "", Part.SYMPTOM)
+        traits.add(Aspect.ACTIVITY, activity_of(reasons, diagnosis.stage) or "", Part.SYMPTOM)
     if course is Course.SLOWED:
         traits.add(Aspect.SLOWER, slow_part_of(diagnosis) or "", Part.SYMPTOM)
         traits.add(Aspect.RESOURCE, Resource.NETWORK if over_network(reasons) else "", Part.SUPPORT)

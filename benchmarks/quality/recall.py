@@ -24,7 +24,7 @@ from bot.fetch.cache import FolderCache
 from bot.library.session import known_faults
 from core.errors import FirstfaultError
 from faultlib.embedding import Embedder
-from faultlib.likely_patterns import SHOWN_KILLED, Fit, likely
+from faultlib.likely_patterns import Fit, likely
 from faultlib.models import embedder_for
 from faultlib.pattern import Entry, Origin, Status
 from faultlib.seeds import read_seeds
@@ -153,10 +153,7 @@ class Asked:
         matches = [match for match in self._matches[case.job_id] if match.entry.id in known]
         likely_causes = likely(case.seen.diagnosis, entries, matches, {}, least=0.0)
         told = known_faults(case.seen.diagnosis, matches, likely_causes)
-        claims = [
-            fault for fault in told if fault.fit != Fit.SEEN or fault.score >= SHOWN_KILLED
-        ]  # symptoms claim no cause
-        return [LibraryAnswer(fault.pattern, fault.fit == Fit.IS, fault.score) for fault in claims]
+        return [LibraryAnswer(fault.pattern, fault.fit == Fit.IS, fault.score) for fault in told]
 
 
 def seed_entries() -> tuple[Entry, ...]:

@@ -23,28 +23,33 @@ _SAME: Mapping[str, str] = {
         " corrupt_record corrupt_shard data_file_truncated bad_sample data_corrupt data_corruption"
         " bad_data_record",
         "loader hang": "data_loader_hang dataloader_hang dataloader_stall data_loader_stall stuck_data_loader"
-        " dataloader_deadlock data_iterator_hang input_hang",
-        "data read hang": "stuck_data_read hang_reading_data data_read_hang shard_read_hang read_hang",
+        " dataloader_deadlock data_iterator_hang input_hang dataloader_worker_stuck",
+        "data read hang": "stuck_data_read hang_reading_data data_read_hang shard_read_hang read_hang"
+        " storage_read_hang",
         "loader worker killed": "dataloader_worker_killed worker_killed data_loader_killed data_worker_killed",
         "rank hang": "rank_sigstop_hang rank_frozen rank_hang host_stall hang_sigstop node_sigstop_hang worker_frozen"
         " node_hang rank_stuck_hang node_silent_hang pipeline_rank_hang node_silent node_unresponsive"
-        " process_stopped rank_freeze host_freeze host_hang node_not_responding worker_stuck",
+        " process_stopped rank_freeze host_freeze host_hang node_not_responding worker_stuck"
+        " process_frozen_hang",
         "deadlock": "deadlock deadlock_in_code code_deadlock deadlock_user_code lock_deadlock thread_deadlock"
         " pipeline_deadlock user_code_deadlock python_lock python_lock_hang",
         "lock": "stale_lock stuck_lock lock_wait stale_build_lock lock_hang lock_never_released stale_lock_hang",
         "link": "link_down link_loss network_drop link_silent_drop network_partition network_loss ib_link_down"
-        " network_lost network_unreachable",
+        " network_lost network_unreachable"
+        " dead_link_hang nic_stopped",
         "slow network": "slow_network slow_link slow_nic slow_network_card slow_network_unlocated network_slow"
         " slow_link_node slow_network_node nic_degraded degraded_link",
         "slow loader": "slow_loader slow_dataloader slow_data_loader slow_data_loading slow_data_loading_node"
-        " slow_data_loading_on_node slow_data_node slow_data slow_input",
+        " slow_data_loading_on_node slow_data_node slow_data slow_input fail_slow_data"
+        " slow_data_path",
         "slow node": "slow_node slow_rank straggler cpu_throttled_node slow_nodes slow_node_noisy_neighbour"
         " slow_node_throttling host_slow rank_slow slow_gpu gpu_throttle gpu_throttled npu_throttle"
         " cpu_throttle slow_gpu_power_brake slow_gpu_node slow_node_degraded slow_node_from_start"
         " slow_node_thermal gpu_straggler gpu_fail_slow noisy_neighbour cpu_contention gpu_thermal"
         " gpu_thermal_throttle gpu_thermal_throttling cpu_thermal_throttle cpu_thermal_throttling"
         " thermal_throttle cpu_throttled gpu_power_cap power_cap power_brake gpu_clock_low gpu_clock_drop"
-        " low_clocks cpu_frequency_low",
+        " low_clocks cpu_frequency_low fail_slow_cpu fail_slow_gpu fail_slow_node fail_slow_thermal"
+        " slow_node_clock slow_node_power",
         "slow storage": "slow_storage slow_shared_storage storage_stalls storage_stall storage_slow shared_storage_slow"
         " shared_storage_stall slow_storage_node",
         "slow checkpoint": "slow_checkpoint slow_checkpoint_node slow_checkpoints",
@@ -52,15 +57,15 @@ _SAME: Mapping[str, str] = {
         "storage hang": "storage_hang dead_mount_hang checkpoint_hang hang_in_checkpoint shared_storage_hang stuck_save"
         " storage_stall_hang checkpoint_hang_one_rank checkpoint_save_hang host_io_hang fs_hang"
         " filesystem_hang lustre_hang nfs_hang nfs_hang_one_node local_storage_hang node_storage_hang"
-        " checkpoint_write_hang disk_hang io_hang",
+        " checkpoint_write_hang disk_hang io_hang mount_dead nfs_mount_dead checkpoint_store_blocked",
         "missing file": "missing_file missing_file_on_node data_path file_missing_on_node",
-        "permission": "permission_denied checkpoint_permission permission",
+        "permission": "permission_denied checkpoint_permission permission storage_access",
         "address": "wrong_address wrong_master_addr wrong_coordinator_address wrong_coordinator",
         "settings": "wrong_config wrong_config_key wrong_config_value wrong_argument bad_argument bad_config"
         " config_error wrong_setting invalid_parameter environment_variable wrong_env wrong_environment"
         " missing_environment",
         "library": "import_error missing_library wrong_library library_version version_mismatch missing_module"
-        " library_mismatch package_mismatch dependency_version dependency_mismatch",
+        " library_mismatch package_mismatch dependency_version dependency_mismatch import_error_on_node",
         "host memory": "oom_kill host_oom cgroup_oom_kill host_memory_exhausted",
         "worker memory": "worker_memory_limit worker_memory host_memory_limit",
         "ulimit memory": "memory_limit_ulimit oom_ulimit",
@@ -82,16 +87,16 @@ _SAME: Mapping[str, str] = {
         "node absent": "node_absent node_missing late_node",
         "machine list": "machine_list_mismatch wrong_machine_list",
         "shared memory": "dev_shm_too_small shm_full shm_too_small shared_memory_full",
-        "divergence": "divergence loss_divergence",
+        "divergence": "divergence loss_divergence loss_diverged",
         "names": "dns dns_failure cluster_dns dns_node",
         "device link": "nvlink nvlink_error nvlink_fatal",
         "shapes": "shape_mismatch shape_error",
         "device busy": "device_busy gpu_occupied gpu_busy tpu_busy tpu_in_use",
         "object store": "object_store object_store_unavailable object_store_outage",
         "uneven data": "uneven_data uneven_shards",
-        "device memory error": "gpu_ecc ecc_error memory_ue gpu_ecc_error device_ecc device_memory_fault",
+        "device memory error": "gpu_ecc ecc_error memory_ue gpu_ecc_error device_ecc device_memory_fault hbm_ecc",
         "device lost": "gpu_lost gpu_missing gpu_unavailable gpu_xid79",
-        "node lost": "node_lost host_lost node_dead node_fail host_unreachable node_not_ready",
+        "node lost": "node_lost host_lost node_dead node_fail host_unreachable node_not_ready node_unreachable",
         "mount missing": "missing_mount mount_failure mount_missing",
         "stale mount": "stale_mount stale_nfs nfs_stale",
         "storage server": "nfs_server shared_fs_down storage_outage fs_outage shared_filesystem_outage storage_down"
@@ -99,12 +104,13 @@ _SAME: Mapping[str, str] = {
         "quota": "quota quota_exceeded storage_quota disk_quota",
         "read only": "read_only_fs readonly_fs",
         "disk": "disk_error disk_failed local_disk_error",
-        "eviction": "eviction pod_evicted disk_pressure_eviction evicted_disk_pressure",
+        "eviction": "eviction pod_evicted disk_pressure_eviction evicted_disk_pressure evicted_disk",
         "heap": "heap_out_of_memory java_heap_oom",
         "leak": "memory_growth memory_leak memory_growth_slowdown",
         "accelerator hang": "gpu_hang kernel_hang device_hang gpu_driver_hang gsp_timeout",
         "lockup": "kernel_soft_lockup soft_lockup cpu_soft_lockup host_lockup",
-        "slow disk": "disk_slow slow_disk",
+        "slow disk": "disk_slow slow_disk slow_read slow_local_io",
+        "network retries": "ib_retry_exceeded rdma_cqe",
         "slow service": "slow_service service_slow slow_data_service",
         "link flaps": "link_flap link_flapping network_flapping ib_link_flap nic_flap",
         "node_power_loss": "node_power_loss power_loss",
@@ -112,7 +118,7 @@ _SAME: Mapping[str, str] = {
         "preemption": "preemption preempted spot_preemption",
         "operator": "operator_interrupt operator_stop",
         "memory module": "dimm_ue memory_ecc memory_errors memory_error_storm",
-        "storage eviction": "fs_eviction lustre_evicted lustre_eviction storage_evicted",
+        "storage eviction": "fs_eviction lustre_evicted lustre_eviction storage_evicted storage_client_evicted",
         "memory pressure": "memory_pressure host_memory_pressure",
         "device bus": "pcie_fatal pcie_error pcie_link_errors",
     }.items()
@@ -124,6 +130,7 @@ _MANY_FAULTS = frozenset({
     *("slow_job", "collective_hang", "hang_unlocated", "assertion", "index_error", "user_key_error", "shape_bug"),
     *("hang_unknown", "hang_unexplained", "unknown_hang", "slow_unknown", "slow_unexplained", "code_hang"),
     *("collective_timeout", "collective_timeout_all", "hccl_timeout", "log_ends", "peer_closed", "slow_own_code"),
+    *("slow", "slow_all"),
 })  # fmt: skip
 # Causes of jobs that nobody would teach: a person, the scheduler or the plan ended them, and nothing was at fault.
 _NO_FAULTS = frozenset({

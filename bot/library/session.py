@@ -93,10 +93,11 @@ class LibrarySession:
         entries, lexicon = self._library.may_be_like(pattern_of(diagnosis), also)
         found = likely(diagnosis, entries, matches, self._library.answers(), lexicon, least=0.0)
         known = known_faults(diagnosis, matches, found)
-        self._note_sightings(diagnosis.job, [fault for fault in known if fault.agrees and fault.fit != Fit.LOOKS])
+        self._note_sightings(diagnosis.job, [fault for fault in known if fault.agrees and fault.fit != Fit.SEEN])
         return tuple(numbered(known))
 
     def _note_sightings(self, job: str, faults: Sequence[KnownFault]) -> None:
+        """Keep which patterns a job shows: their whole signature, as a cause; what only went alike is none of them."""
         if self._library is None or self._library.read_only:
             return
         try:
@@ -147,7 +148,7 @@ def known_faults(diagnosis: Diagnosis, matches: Sequence[Match], found: Sequence
     covered = {
         match.entry.id
         for match in matches
-        if match.entry.origin is patterns.Origin.SEED and any(says_the_same(match.entry, ours) for ours in own)
+        if match.entry.origin is patterns.Origin.SEED and any(covers(ours, match.entry) for ours in own)
     }
     faults += [_likely_fault(similar, diagnosis.job) for similar in shown if similar.entry.id not in named]
     faults = [fault for fault in faults if fault.pattern not in covered]
@@ -200,6 +201,12 @@ def exact_faults(diagnosis: Diagnosis, matches: Sequence[Match]) -> list[KnownFa
     ordered = sorted(kept, key=lambda seen: (not seen.events, seen.seed, seen.place))
     own = [hit for hit in ordered if not hit.seed]
     return [hit.fault() for hit in ordered if not hit.is_said_by(own)][:MAX_EXACT]
+
+
+def covers(ours: Entry, seed: Entry) -> bool:
+    """Whether a pattern of the team tells what a seed does: it is that public fact, or has its cause or fix."""
+    facts = {trait.text for trait in ours.pattern.signature.traits if trait.aspect is patterns.Aspect.FACT}
+    return seed.id in facts or says_the_same(seed, ours)
 
 
 def says_the_same(entry: Entry, other: Entry) -> bool:

@@ -16,7 +16,7 @@ from bot.text.harmless import harmless, storable
 from bot.text.known_fault import KnownFault
 from bot.text.wording import sentence as as_sentence
 from core.model import Diagnosis, EventEvidence, Role
-from faultlib.draft import MAX_CLAUSES, MAX_TITLE, UNKNOWN, pattern_of, roots_of, slug
+from faultlib.draft import MAX_TITLE, UNKNOWN, pattern_of, signature_events, slug
 from faultlib.names import Names
 from faultlib.pattern import Category, Pattern
 
@@ -52,7 +52,7 @@ def first_form(diagnosis: Diagnosis, note: Note | None) -> Form:
         category=pattern.category,
         cause=harmless(pattern.cause).strip(),
         fix="" if pattern.fix == UNKNOWN else harmless(pattern.fix).strip(),
-        events=tuple(event.id for event in roots_of(diagnosis)[:MAX_CLAUSES]),
+        events=tuple(event.id for event in signature_events(diagnosis)),
     )
 
 

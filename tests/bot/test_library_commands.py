@@ -11,7 +11,7 @@ from bot.commandline.library import command as commands
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
 from faultlib.embedding import WordHash
-from faultlib.pattern import Category
+from faultlib.pattern import Aspect, Category, Part, Signature, Trait
 from faultlib.pattern_text import read_entry, write_pattern
 from faultlib.software_gone import RECENT
 from tests.bot.conftest import Run
@@ -54,7 +54,9 @@ def test_how_it_was_confirmed_is_kept_in_one_line(run: Run, mine: Path) -> None:
     run("import", str(mine), "--who", "ada")
 
     assert run("approve", "mine", "--who", "ada", "--how", "Cable swapped.") == (0, "mine is confirmed.\n", "")
-    assert "Made sure Cable swapped." in run("show", "mine")[1]
+    code, out, _ = run("approve", "mine", "--who", "ada", "--how", "Cable swapped twice.")
+    assert (code, out.endswith("; how is kept with it now.\n")) == (0, True)
+    assert "Made sure Cable swapped twice." in run("show", "mine")[1]
     assert '+confirmation = "Cable swapped."' in run("show", "mine", "--versions")[1]
 
 
@@ -114,6 +116,20 @@ def test_a_mistake_is_told_by_file_and_line_and_nothing_is_taken(run: Run, mine:
     assert "error: absent.toml: no such file or directory" in err
     assert "error: bytes.toml: it is not UTF-8 text" in err
     assert run("list", "--no-seeds")[1] == "No pattern.\n"
+
+
+def test_before_anybody_approves_it_is_told_which_known_faults_a_pattern_fits(run: Run, tmp_path: Path) -> None:
+    """The same public fact as another pattern is told with the jobs of that one; of its own file nothing is told."""
+    trait = Trait(aspect=Aspect.FACT, text="disk-full", part=Part.CAUSE)
+    for name, cause in (("ours", "A log was never rotated."), ("new", "A cache grew.")):
+        words = pattern(name, title=name, cause=cause, signature=Signature(traits=(trait,)))
+        (tmp_path / f"{name}.toml").write_text(write_pattern(words))
+    run("import", str(tmp_path / "ours.toml"), "--approve", "--who", "ada")
+
+    _, out, _ = run("import", str(tmp_path / "new.toml"), "--dry-run")
+
+    assert out == "1 pattern read, no mistake.\nnew would be told for ours too: the same public fact.\n"
+    assert run("import", str(tmp_path / "ours.toml"), "--dry-run")[1] == "1 pattern read, no mistake.\n"
 
 
 def test_a_dry_run_checks_only(run: Run, mine: Path) -> None:

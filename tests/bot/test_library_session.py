@@ -12,7 +12,9 @@ from bot.settings import Settings
 from bot.text.known_fault import KnownFault
 from core.model import Confidence, Diagnosis, EventEvidence, Line, NodeEvidence, Role, Scope
 from faultlib.draft import pattern_of
-from faultlib.pattern import Clause, Signature
+from faultlib.levels import Level
+from faultlib.likely_patterns import Fit, Likely
+from faultlib.pattern import Aspect, Clause, Part, Signature, Trait
 from faultlib.signature import Match
 from tests.support.library_entries import entry
 from tests.support.places import EXAMPLES
@@ -64,6 +66,22 @@ def test_a_seed_is_not_shown_beside_what_the_team_made_of_it() -> None:
 
     assert [fault.pattern for fault in _shown(same, copied, _match("team", "e-root"))] == ["team"]
     assert [fault.pattern for fault in _shown(other, _match("team", "e-root"))] == ["team", "other"]
+
+
+def test_a_public_fact_that_the_team_has_confirmed_is_not_shown_beside_it() -> None:
+    """The team's pattern of that very fact says more: another public fact of the job stays."""
+    ours = _match("ours", "e-root")
+    fact = Trait(aspect=Aspect.FACT, text="seed", part=Part.CAUSE)
+    words = ours.entry.pattern.model_copy(
+        update={"cause": "Ours.", "fix": "Ours.", "signature": Signature(traits=(fact,))}
+    )
+    team = ours.entry.model_copy(update={"pattern": words})
+    found = Likely(team, Fit.LOOKS, 0.8, Level.FACT)
+    seeds = [_match(name, "e-root", origin="seed") for name in ("seed", "other")]
+    apart = seeds[1].entry.pattern.model_copy(update={"cause": "Another cause."})
+    seeds[1] = replace(seeds[1], entry=seeds[1].entry.model_copy(update={"pattern": apart}))
+
+    assert [fault.pattern for fault in known_faults(DIAGNOSIS, seeds, [found])] == ["ours", "other"]
 
 
 def test_patterns_that_say_one_thing_fill_one_place() -> None:
@@ -123,25 +141,41 @@ def _investigated(settings: Settings, job: str) -> Answer:
     return investigate(Request(job), settings)
 
 
+def _confirmed(settings: Settings, job: str, drafted_for: str) -> str:
+    """Approve what a job teaches as the pattern of another one; its id."""
+    pattern = pattern_of(_investigated(settings, job).diagnosis, cause="An agent of ours.", fix="Stop the agent.")
+    with open_fault_library(settings) as library:
+        draft = library.draft(pattern, who="bot", job=drafted_for)
+        library.approve(draft.id, who="ada", revision=draft.revision)
+    return draft.id
+
+
 @pytest.mark.slow
 def test_the_second_job_of_a_kind_is_answered_from_the_library(settings: Settings) -> None:
     """What somebody confirmed on one real job is told of another one, before it is judged, with its fix and author."""
-    other = _investigated(settings, "f42").diagnosis
-    pattern = pattern_of(other, cause="An agent of ours kills ranks.", fix="Stop the agent.")
-    with open_fault_library(settings) as library:
-        draft = library.draft(pattern, who="bot", job="f01")
-        library.approve(draft.id, who="ada", revision=draft.revision)
+    known = _confirmed(settings, "f07", drafted_for="f99")
     matched: list[tuple[KnownFault, ...]] = []
 
-    answer = investigate(Request("f42"), settings, on_match=matched.append)
+    answer = investigate(Request("f07"), settings, on_match=matched.append)
 
     assert [fault.fix for fault in matched[0][:1]] == ["Stop the agent."]
     first = answer.known[0]
-    assert (first.id, first.agrees, first.confirmed_by) == ("P1", True, "ada")
-    assert (first.fit, first.exact) == ("seen with", False)  # who was killed may have been killed by anything
-    assert first.jobs == ("f01",)
+    assert (first.id, first.agrees, first.confirmed_by, first.jobs) == ("P1", True, "ada", ("f99",))
     with open_fault_library(settings) as library:
-        assert {sighting.job for sighting in library.entry(draft.id).sightings} == {"f01", "f42"}
+        assert {sighting.job for sighting in library.entry(known).sightings} == {"f07", "f99"}
+
+
+@pytest.mark.slow
+def test_a_job_that_only_went_alike_is_no_job_of_that_fault(settings: Settings) -> None:
+    """Who was killed may have been killed by anything: the same lines are told as a symptom, and not counted."""
+    known = _confirmed(settings, "f42", drafted_for="f01")
+
+    first = _investigated(settings, "f42").known[0]
+
+    assert (first.id, first.pattern, first.confirmed_by) == ("P1", known, "ada")
+    assert (first.fit, first.exact, first.signed) == ("seen with", False, True)
+    with open_fault_library(settings) as library:
+        assert {sighting.job for sighting in library.entry(known).sightings} == {"f01"}
 
 
 @pytest.mark.slow

@@ -1,10 +1,13 @@
 """What a library's report counts, and what it suggests."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
+from faultlib.answers import Verdict, with_answers
 from faultlib.pattern import Clause, Entry, Sighting, Signature, Status
 from faultlib.team_account import account
-from tests.support.library_entries import entry
+from tests.support.libraries import opened
+from tests.support.library_entries import entry, pattern
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)  # entries of tests are drafted and confirmed on 2026-11-21
 
@@ -67,3 +70,24 @@ def test_what_is_out_of_use_is_not_told() -> None:
     told = account([entry("a", status=Status.RETIRED, sightings=seen("j1"))], now=NOW, node_hours={})
 
     assert (told.costs, told.silent, told.old) == ((), (), ())
+
+
+def test_what_people_said_of_a_job_decides_whether_it_showed_the_fault(tmp_path: Path) -> None:
+    """A job that was only said to look like it counts once somebody says that it was it; a wrong one counts no more."""
+    with opened(tmp_path) as library:
+        draft = library.draft(pattern("a"), who="ada", job="j0")
+        library.approve(draft.id, who="ada", revision=draft.revision)
+        library.sighted("a", "j1")
+        for job, verdict, who in (
+            ("j1", "WRONG", "ada"),
+            ("j2", "RIGHT", "ada"),
+            ("j3", "RIGHT", "ada"),
+            ("j3", "WRONG", "bo"),
+        ):
+            library.answer("a", job, Verdict[verdict], who=who)
+        told = account(with_answers(library.entries(), library.judged()), now=NOW, node_hours={})
+        library.answer("a", "j2", Verdict.WITHDRAWN, who="ada")
+        undone = account(with_answers(library.entries(), library.judged()), now=NOW, node_hours={})
+
+    assert [one.jobs for one in told.costs] == [("j0", "j2")]
+    assert [one.jobs for one in undone.costs] == [("j0",)]

@@ -12,7 +12,7 @@ from faultlib.findings import is_symptom_text
 from faultlib.levels import Level
 from faultlib.likely_patterns import Fit, fit_of, learned, likely
 from faultlib.lint import faults_of
-from faultlib.pattern import Entry, Signature, Trait
+from faultlib.pattern import Entry, Signature, Status, Trait
 from faultlib.pattern_text import read_entry, write_pattern
 from faultlib.traits import plain, traits_of
 from tests.support.libraries import opened
@@ -33,6 +33,12 @@ MISSING = told("FileNotFoundError: '/data/b.json'", "a file is missing", node="n
 KILLED = told(
     "failed (exitcode: -9) local_rank: 1 (pid: <NUM>) of binary: python", "a process was killed", node="n-3", job="j4"
 )
+
+
+def _twice(name: str) -> list[Entry]:
+    """The pattern of a killed process that two jobs taught."""
+    joined = {"status": Status.SUPERSEDED, "superseded_by": name}
+    return [_entry(KILLED, name), _entry(KILLED, "another-job").model_copy(update=joined)]
 
 
 def _entry(seen: Diagnosis, name: str) -> Entry:
@@ -65,7 +71,7 @@ def test_people_who_say_that_it_was_not_it_are_believed() -> None:
 
 def test_a_symptom_is_never_the_cause() -> None:
     """A killed process is told of as seen with the pattern, if at all; a full disk is a cause."""
-    assert all(one.fit is Fit.SEEN for one in likely(KILLED, [_entry(KILLED, "killed")], (), {}))
+    assert [one.fit for one in likely(KILLED, _twice("killed"), (), {})] == [Fit.SEEN]
     assert is_symptom_text(KILLED.events[0].template)
     assert not is_symptom_text(FULL.events[0].template)
 
@@ -85,12 +91,11 @@ def test_words_say_how_a_pattern_fits(share: float, level: Level, fit: Fit) -> N
     assert fit_of(share, level) is fit
 
 
-def test_a_killed_process_is_told_where_one_pattern_alone_knows_one() -> None:
-    """Two patterns of killed processes share what is left of such an answer, and neither is told."""
-    one, other = (_entry(KILLED, name) for name in ("killed", "evicted"))
-
-    assert [found.entry.id for found in likely(KILLED, [one], (), {})] == ["killed"]
-    assert likely(KILLED, [one, other], (), {}) == ()
+def test_a_killed_process_is_told_once_several_jobs_were_killed_by_one_cause() -> None:
+    """Of one job nothing is told, for one of five had its cause; two patterns share what is left of such an answer."""
+    assert [found.entry.id for found in likely(KILLED, _twice("killed"), (), {})] == ["killed"]
+    assert likely(KILLED, [_entry(KILLED, "killed")], (), {}) == ()
+    assert likely(KILLED, [_entry(KILLED, name) for name in ("killed", "evicted")], (), {}) == ()
 
 
 def test_traits_name_no_job() -> None:

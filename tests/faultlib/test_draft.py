@@ -85,6 +85,21 @@ def test_where_an_event_was_said_becomes_a_condition(nodes: list[str], names: li
     assert [clause.where for clause in draft.signature.must] == [where]
 
 
+@pytest.mark.parametrize(
+    ("template", "wanted"),
+    [
+        ("slurmstepd: error: *** STEP <NUM>.<NUM> ON <*> CANCELLED AT <TS> ***", False),
+        ("KeyboardInterrupt in fit (train.py)", False),
+        ("failed (exitcode: -6) local_rank: <NUM> (pid: <NUM>) of binary: python", False),
+        ("ERROR tokenizer shard differs from its index", True),
+        ("NVRM: Xid (PCI:<HEX>): 79, GPU has fallen off the bus.", True),
+    ],
+)
+def test_what_many_causes_leave_is_no_event_of_a_signature(template: str, wanted: bool) -> None:
+    """A person's Ctrl-C, a limit or a signal stands in jobs of any fault; a house's own error does not."""
+    assert bool(pattern_of(diagnosis(event("E1", template, "x."))).signature.must) is wanted
+
+
 def test_a_signature_holds_six_traces_at_most_and_each_once() -> None:
     """The most telling first; equal templates of two events are one condition."""
     said = [event(f"E{n}", f"fault {'abcdefgh'[n]} happened", "x.") for n in (0, 0, 1, 2, 3, 4, 5, 6)]

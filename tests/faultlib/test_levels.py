@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.model import Action, Cost, Diagnosis, NextStep, Role, Scope, Stage
-from faultlib.course import Activity, Course, activity_of, course_of
+from faultlib.course import Activity, Course, SlowPart, activity_of, course_of, slow_part_of
 from faultlib.draft import pattern_of
 from faultlib.findings import Finding, finding_of
 from faultlib.levels import Agreement, Backing, Level, Score, agreement, backing, shipped_score
@@ -100,7 +100,7 @@ def test_slow_jobs_are_told_apart_by_the_part_that_grew() -> None:
 
 
 def test_a_time_limit_is_the_same_stop_whatever_went_before() -> None:
-    """A named limit has one cause; a job that one told to end may have hung, unless both are known to have worked."""
+    """A named limit has one cause; that somebody told a job to end is no core of any fault."""
     line = "slurmstepd: error: *** JOB 7 ON n CANCELLED AT 9 DUE TO TIME LIMIT ***"
     says = "the scheduler stopped the job at its time limit"
     limit = job("Not a fault: it ran into its time limit.", line, says=says, scope=Scope.NONE)
@@ -111,18 +111,7 @@ def test_a_time_limit_is_the_same_stop_whatever_went_before() -> None:
     assert level(limit, limit) is Level.STOP
     assert level(replace(limit, scope=Scope.JOB), limit) is Level.STOP
     assert level(cancelled, limit) is None
-    assert level(cancelled, cancelled) is Level.STOP
-    assert level(replace(cancelled, scope=Scope.JOB), replace(cancelled, scope=Scope.JOB)) is None
-
-
-def test_who_told_a_job_to_end_is_a_slot() -> None:
-    """A person, a scheduler's command and nobody that a log names end a job by the same signal."""
-    cancelled = job(
-        "Not a fault: it was cancelled.", CANCELLED, says="the job was cancelled from outside", scope=Scope.NONE
-    )
-    unsaid = job("Not a fault: it was stopped.", CANCELLED, says="the job was stopped from outside", scope=Scope.NONE)
-
-    assert level(unsaid, cancelled) is Level.STOP
+    assert level(cancelled, cancelled) is None
 
 
 def test_a_part_without_a_name_is_no_part() -> None:
@@ -234,6 +223,13 @@ def test_a_job_that_joined_a_pattern_teaches_how_else_it_shows() -> None:
         ),
         ("a process there is stuck", "Rank 1 on n never came to “Stack (most recent call first):”.", "", Course.FROZEN),
         ("x", "Rank 1 on n stands alone in load_part (train.py:14); 3 of 4 processes wait.", "", Course.STUCK),
+        (
+            "a process there never came to the collective that the others waited in",
+            "Rank 1 on n began no collective after 848; 31 others waited in the next.",
+            "",
+            Course.STUCK,
+        ),
+        ("it never got past “133 load”", "Rank 1 on n said “133 load”; 3 of 4 ranks went on.", "", Course.STUCK),
         ("x", "Rank 1 on n goes to 10.1.1.9:29, 2 of 3 ranks to 10.1.1.1:29.", "", Course.ASTRAY),
         ("x", "n ended with exit code 0; 2 others with an error.", CLOSED, Course.LEFT),
         ("the others waited for it again and again", "It took rank 3 on n 31 s each time.", "", Course.AGAIN),
@@ -265,6 +261,27 @@ def test_what_became_of_the_one_that_the_others_waited_for(cause: str, reason: s
 def test_what_the_one_that_stands_was_doing(reason: str, activity: Activity | None) -> None:
     """By its function, not by the name of its file; by its last word; by what only the others came to."""
     assert activity_of([reason]) is activity
+
+
+def test_one_whose_work_took_longer_while_the_others_waited_slowed_them_down() -> None:
+    """Whatever the headline says of the job: how much longer they wait is how much longer it works."""
+    reason, cause = (
+        "n: its gpu_ms is 1,207, that of all others 851.",
+        "its own work took longer, and the others waited for it",
+    )
+    seen = diagnosis(headline=f"Look at n: {cause}.", suspects=(("n", reason),))
+    seen = replace(seen, nodes=(replace(seen.nodes[0], reasons=(reason,)),))
+    seen = replace(seen, next=NextStep(Action.FIX, "It says so.", Cost(None, "Nothing."), cause=cause))
+
+    assert course_of(seen, Finding.HUNG) is Course.SLOWED
+    assert slow_part_of(seen) is SlowPart.OWN
+
+
+def test_where_no_sign_tells_what_it_was_doing_the_stage_does() -> None:
+    """A process that never came to the next collective while a checkpoint was saved saves it; training tells none."""
+    silent = ["Rank 13 began no collective after 848; 31 others waited in the next."]
+    assert activity_of(silent, Stage.CHECKPOINT_SAVING) is Activity.SAVE
+    assert activity_of(silent, Stage.TRAINING) is None
 
 
 def test_another_number_is_no_longer_the_same_whatever_fact_knows_both() -> None:

@@ -13,6 +13,7 @@ from bot.investigate import investigate
 from bot.library.session import open_fault_library
 from bot.settings import load_settings
 from bot.text.harmless import harmless, storable
+from bot.text.wording import names
 from core.errors import BadSettings, FirstfaultError
 from faultlib.answers import Answers, Verdict
 from faultlib.draft import pattern_of
@@ -20,7 +21,7 @@ from faultlib.embedding import EmbeddingUnavailable
 from faultlib.errors import PatternNotFound, StaleRevision, WrongStep
 from faultlib.findings import Finding, finding_of
 from faultlib.library import Library
-from faultlib.likely_patterns import same_fault
+from faultlib.likely_patterns import same_fault, told_for
 from faultlib.lint import faults_of
 from faultlib.near_duplicates import nearly
 from faultlib.pattern import Entry, Origin, Pattern, Status
@@ -28,6 +29,7 @@ from faultlib.pattern_text import MAX_BYTES, BadPattern, read_entry, write_entry
 from faultlib.question_search import find
 from sources.named_files import read_given, why_unreadable
 
+MAX_TOLD = 5  # patterns that a new one is compared with in words
 DONE, NOTHING = 0, 1  # exit codes, as docs/reference/command-line.md has them
 
 
@@ -78,15 +80,20 @@ def draft(job: str, jobs: str | None) -> int:
             f"The diagnosis of {harmless(job, 120)} shows no event and no suspect: there is nothing to know it by.",
             "firstfault diagnose says what is missing.",
         )
-    return say(write_pattern(pattern_of(answer.diagnosis)))
+    pattern = pattern_of(answer.diagnosis)
+    with open_fault_library(load_settings(), embeds=False) as library:
+        sys.stderr.write(_told_for(library, pattern))
+    return say(write_pattern(pattern))
 
 
 def import_paths(paths: Sequence[Path], *, approve: bool, dry_run: bool, who: str | None) -> int:
     """Take in every file of these paths, or none of them."""
     entries = _read(paths)
-    if dry_run:
-        return say(f"{len(entries)} {_patterns(entries)} read, no mistake.\n")
     settings, name = load_settings(), _who(who)
+    if dry_run:
+        with open_fault_library(settings, embeds=False) as library:
+            told = "".join(_told_for(library, entry.pattern) for entry in entries)
+        return say(f"{len(entries)} {_patterns(entries)} read, no mistake.\n{told}")
     refused: list[FirstfaultError] = []
     with open_fault_library(settings) as library:
         for entry in entries:
@@ -120,17 +127,19 @@ def approve(pattern: str, *, who: str | None, why: str, how: str) -> int:
     with open_fault_library(load_settings()) as library:
         entry, new = library.approve(pattern, who=_who(who), why=why, revision=library.entry(pattern).revision)
         offer = _offer(library, entry) if new else ""
-        if how.strip():
+        kept = bool(how.strip()) and how.strip() != entry.pattern.confirmation
+        if kept:
             words = Pattern.model_validate({**dict(entry.pattern), "confirmation": how})
             entry = library.edit(entry.id, words, who=_who(who), why=why, revision=entry.revision)
     step = entry.confirmed
-    by = f" by {step.who}, {step.at[:10]}" if step and not new else ""
+    by = f" already by {step.who}, {step.at[:10]}" if step and not new else ""
+    told = "; how is kept with it now" if kept and not new else ""
     ask = (
         ""
         if entry.pattern.confirmation
         else f"How was it confirmed? firstfault library approve {entry.id} --how TEXT\n"
     )
-    return say(f"{entry.id} is confirmed{'' if new else ' already'}{harmless(by, 120)}.\n{ask}{offer}")
+    return say(f"{entry.id} is confirmed{harmless(by, 120)}{told}.\n{ask}{offer}")
 
 
 def answer(pattern: str, job: str, *, right: bool | None, who: str | None) -> int:
@@ -215,6 +224,17 @@ def _edited_in_its_file(library: Library, entry: Entry) -> Entry | None:
         return None
     as_exported = here.history == entry.history and here.status is entry.status
     return here if as_exported and here.pattern != entry.pattern else None
+
+
+def _told_for(library: Library, pattern: Pattern) -> str:
+    """Of which known jobs a pattern would be told, were it confirmed, and why: so a person sees what is too wide."""
+    told = told_for(pattern, library.entries())[:MAX_TOLD]
+    jobs = ((entry, level, [seen.job for seen in entry.sightings if seen.job]) for entry, level in told)
+    return "".join(
+        f"{pattern.id} would be told for {entry.id} too"
+        f"{harmless(f' ({names(seen, 3)})', 200) if seen else ''}: {level}.\n"
+        for entry, level, seen in jobs
+    )
 
 
 def _offer(library: Library, entry: Entry) -> str:

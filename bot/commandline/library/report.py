@@ -12,6 +12,7 @@ from bot.text.harmless import harmless
 from bot.text.wording import counted, names
 from core.errors import FirstfaultError
 from core.job import Manifest
+from faultlib.answers import with_answers
 from faultlib.pattern import Entry
 from faultlib.software_gone import RECENT, Software
 from faultlib.team_account import Account, account
@@ -29,9 +30,8 @@ def report(jobs: str | None, *, json: bool) -> int:
     except FirstfaultError as trouble:
         sys.stderr.write(f"Without node-hours: {trouble.message}\n")
     with open_fault_library(settings) as library:
-        team_account = account(
-            library.entries(), now=now(), node_hours=node_hours(manifests), software=software_of(manifests)
-        )
+        entries = with_answers(library.entries(), library.judged())
+        team_account = account(entries, now=now(), node_hours=node_hours(manifests), software=software_of(manifests))
     return say(as_json(document(team_account)) if json else "".join(f"{line}\n" for line in lines(team_account)))
 
 
