@@ -4,10 +4,11 @@ import re
 
 import numpy as np
 
+from bot.ask.about_clocks import HOUR, zones
 from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.about_pace import onset
-from bot.ask.level_change import first_change
+from bot.ask.level_change import change_of_lead, first_change
 from bot.ask.progress_bars import told_bars
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
@@ -54,6 +55,10 @@ def _began(subject: Subject, question: Question) -> Lines:
         events = _of_peers(subject)[:1]
     if events:
         return [_when(subject, event) for event in events]
+    if Wanted.WHEN in wanted(question) and (own := _of_named(subject, question)):
+        return own
+    if not question.nodes and (changed := change_of_lead(subject)):
+        return [*changed, *([progress] if (progress := _last_progress(subject)) else [])]
     sentences = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]
     timed = sorted(
         (event for event in sentences if event.first_time is not None),
@@ -77,6 +82,19 @@ def _began(subject: Subject, question: Question) -> Lines:
         *([progress] if progress else []),
         *(_when(subject, event) for event in later),
     ]
+
+
+def _of_named(subject: Subject, question: Question) -> Lines:
+    """When who is named first logged any of the evidence; empty where they logged none of it."""
+    units, table = named_units(subject, question), subject.parsed.table
+    kinds = {event.event for event in subject.diagnosis.events if event.role is not Role.BENIGN}
+    places = [at for at, template in enumerate(table.templates) if template.id in kinds]
+    rows = [row for mine in table.rows_of(places).values() for row in mine.tolist() if subject.origin(row).node in units]
+    timed = sorted((row for row in rows if table.time[row] != NO_TIME), key=lambda row: (int(table.time[row]), row))
+    if not timed:
+        return []
+    first = f"{wording.names(units, 2, 60)}: {clock(int(table.time[timed[0]]))}, its first line of what is evidence:"
+    return [cited(first), *quoted(job_lookup.found_rows(subject.parsed, "", timed[:1]), 1), what_failed(subject)]
 
 
 def _of_peers(subject: Subject) -> list[EventEvidence]:
@@ -187,7 +205,7 @@ def reached(subject: Subject, question: Question) -> Lines:
             if iterations.total
             else ""
         )
-        if iterations.total and question.says("remain", "left", "missing", "still"):
+        if iterations.total and (question.says("remain", "left", "missing", "still") or "fehlt" in question.text.casefold()):
             share += f", {iterations.total - iterations.last:,} remain"
         sentences.append(cited(f"It came to iteration {iterations.last:,}{share}{_at_last(subject)}.{stage}"))
     if len(iterations.of_rank) > 1:
@@ -227,9 +245,11 @@ def _first_where(subject: Subject, event: EventEvidence) -> str:
     if rows is None:
         return ""
     firsts: dict[str, int] = {}
+    hours = zones(subject)
     for row in rows.tolist():
         node, time = subject.origin(row).node, int(table.time[row])
         if node and time != NO_TIME:
+            time -= round(hours.get(node, 0.0) * HOUR)
             firsts[node] = min(time, firsts.get(node, time))
     who = f"{wording.counted(len(event.nodes), 'node')} logged {event.id}"
     at = f" after iteration {event.iterations[0]:,}" if event.iterations else ""
@@ -301,7 +321,7 @@ def _last_progress(subject: Subject) -> str:
 def _without_events(subject: Subject, question: Question) -> list[str]:
     """Nothing points to a failure: what numbers changed, else what the course says."""
     progress = _last_progress(subject)
-    if changed := onset(subject) or first_change(subject, question):
+    if changed := onset(subject) or told_silence(subject) or first_change(subject, question):
         return [*changed, *([progress] if progress else [])]
     return [
         cited(f"No event marks a beginning: {lower(subject.diagnosis.headline)}."),

@@ -5,6 +5,7 @@ import re
 from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, process_of, time_up
 from bot.ask.about_jobs import argument_line
 from bot.ask.about_memory import oom_report
+from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -40,7 +41,7 @@ def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         for name, term in word_lists("words")["terms"].items()
         if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
     ]
-    if terms:
+    if terms and Wanted.WHO not in wanted(question):
         here = [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]
         return [*(cited(term) for term in terms[:2]), *(_piece(subject, here[0].id) if here else [])]
     if (events := [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]) and (
@@ -104,7 +105,8 @@ def _ends_told(subject: Subject) -> list[str]:
         told = [cited(f"Of a kill or an order to stop: {found.says}"), *quoted(found, 2)]
     if not told and not codes:
         told = [cited("I looked for a kill or an order to stop in all evidence and lines, and found none.")]
-    led = [cited(f"What ended it: {subject.sentence_of(lead)}", lead.id)] if lead and not lead.ordinary else []
+    what = "What ended it" if lead and lead.is_trace else "What others noticed of it"
+    led = [cited(f"{what}: {subject.sentence_of(lead)}", lead.id)] if lead and not lead.ordinary else []
     return [*codes, *told, *led] if codes else [*led, *told]
 
 
@@ -123,8 +125,10 @@ def stopped(subject: Subject) -> Lines:
     rows, _ = matching(parsed, [_STOPPED])
     course, times = parsed.iterations.course, parsed.table.time
     since = int(course.times[-1]) if len(course) else NO_TIME  # before the last progress it is of something else
-    last = [row for row in rows if int(times[row]) == NO_TIME or int(times[row]) >= since]
-    found = tell(parsed, last, "a word on its end", latest=True)
+    table = parsed.table  # a line without a clock has that of the line above
+    last = [row for row in rows if int(times[row]) == NO_TIME or not table.timed[row] or int(times[row]) >= since]
+    first = sorted(last, key=lambda row: (int(times[row]), row))[:1]  # the others pass it on
+    found = tell(parsed, first, "a word on its end")
     if not found.lines:
         return []
     at = f" at {found.clock[0]}" if found.clock[0] else ""
@@ -141,6 +145,7 @@ _BY_SOMEBODY = re.compile(r"\b(?:by|durch|von|from|user|uid)\b", re.IGNORECASE)
 _STOPPED = re.compile(
     rb"\b(?:job|workload|run|pod|task)\b[^\n]{0,60}\b(?:stopped|deleted|terminated)\b|\bstop(?: was)? requested\b"
     rb"|(?<!early )\bstopping\b|\binterrupt, abort|\bqdel\b|\bscancel\b|\bkilling job\b|\bterminating training\b"
+    rb"|\btime ?(?:out|limit)\b[^\n]{0,24}\b(?:reached|expired|exceeded)\b|\bsending SIG(?:TERM|INT|KILL)\b"
     rb"|\breceived [0-9]{1,2} death signal\b|\b(?:abgebrochen|abbruch)\b",
     re.IGNORECASE,
 )
@@ -152,6 +157,13 @@ def _by(subject: Subject, question: Question) -> Lines:
         return by_whom(subject, question)
     when = Wanted.WHEN in wanted(question)
     return _orders(subject) if when or question.says(*_ORDERED_BY) else []
+
+
+def by_person(subject: Subject, question: Question) -> Lines:
+    """Who did what the question says, where a line about it names a user; else that none tells, with those lines."""
+    shown = LineSearch(subject, question).shown(2, LIKELY)
+    named = [line for line in shown if _BY_SOMEBODY.search(line)]
+    return named or [cited(f"No log tells who did that ({searched(subject)} were searched)."), *shown]
 
 
 def by_whom(subject: Subject, question: Question) -> Lines:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.ask.about_code import told_places
+from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.level_change import first_change
 from bot.ask.line_search import LIKELY, LineSearch
@@ -51,9 +52,12 @@ def last(subject: Subject, question: Question) -> Lines | None:
         if rank not in parsed.table.ranks and home in parsed.table.nodes:
             rows = job_lookup.rows_of_node(parsed.table, home)
             own = wording.ranks(subject.ranks_on(home))
-            sentences.append(
-                cited(f"No line names rank {rank}; it runs on {home} ({own}), whose last lines are these.")
-            )
+            named = seek(parsed, [re.compile(rb"\brank\W{0,14}%d(?![0-9])" % rank)], f"rank {rank}", latest=True)
+            none = f"No log is rank {rank}'s own; it runs on {home} ({own})"
+            sentences.append(cited(f"{none}. {ending(subject, f'rank {rank}')}"))
+            sentences += quoted(named, 2)
+            if named.lines:
+                continue
             sentences += _tail(subject, job_lookup.of_node(parsed, home), rows, home)[1:]
             continue
         sentences += _tail(

@@ -1,11 +1,12 @@
 """Answers about what people ask for by name: an OOM, time-outs. A denial follows a search for all its names."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from bot.ask.about_events import behind, piece_lines, said_in_evidence
 from bot.ask.about_exits import time_up
+from bot.ask.about_fate import machine
 from bot.ask.about_lines import find
 from bot.ask.english import NODE, NUMBER
 from bot.ask.line_search import LIKELY, LineSearch
@@ -13,7 +14,9 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import searched, what_failed
-from bot.ask.wanted_value import asks
+from bot.ask.wanted_value import asks, yes_or_no
+from bot.ask.honest import is_denial
+from bot.ask.about_verdict import is_either
 from bot.ask.word_lists import stop_words, word_lists
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -93,6 +96,26 @@ _YES = {
     Role.TEARDOWN: "Yes, while the job was being ended",
     Role.BENIGN: "Yes, and it is harmless",
 }
+
+
+def asked_trouble(subject: Subject, question: Question) -> Lines | None:
+    """Whether a trouble that is asked for by name is there, in this run or at another time; None where none is."""
+    topic = topic_of(question)
+    if topic is None or not topic.special or not yes_or_no(question) or not _HAS.match(question.plain):
+        return None
+    if asks(question, "other_time"):
+        only = f"These logs are of this run alone and tell of no other time ({searched(subject)} were searched)."
+        return [cited(only), *(_in_evidence(subject, replace(question, plain="what"), topic) or [])]
+    if _ADVISES.search(question.plain) or is_either(question) or any(topic.in_text(text_of(event)) for event in subject.diagnosis.events):
+        return None
+    told = list(_in_lines(subject, question, topic))
+    suspects = {node.node for node in subject.diagnosis.nodes}
+    about = [node for node in question.nodes if node in suspects] if is_denial(told[0]) else []
+    return [*told, *(cited(machine(subject, node)) for node in about[:1] if machine(subject, node))]
+
+
+_HAS = re.compile(r"^(?:(?:and|so|but|or|ok|then) )*(?:did|has|have|had|was|were|is|are|does|do|any)\b")
+_ADVISES = re.compile(r"\b(?:safe|should|can we|can i|need|worth|to|or)\b(?! (?:what|not|something)\b)")
 
 
 def count(subject: Subject, question: Question) -> Lines | None:

@@ -24,7 +24,7 @@ from bot.ask.complete_answer import completed, from_values
 from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
 from bot.ask.follow_up import made_whole
-from bot.ask.honest import is_denial, lacking_noun, nearest, without_denial
+from bot.ask.honest import absent, is_denial, lacking_noun, nearest, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -55,7 +55,8 @@ _BY_WAY = {
     "since_step": "began", "about_one": "suspect", "changeable": "find", "own_code": "own_code", "in_what": "stacks",
     "slow_since": "numbers", "how_slow": "numbers", "alive": "hung", "any_other": "others", "bad_one": "suspect",
     "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
-    "named_by": "find", "stopped_where": "stopped_where",
+    "named_by": "find", "stopped_where": "stopped_where", "saved_whole": "lost", "any_saved": "lost", "several": "find",
+    "wasted": "ran", "remains": "reached", "by_person": "by_person",
 }  # fmt: skip
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (
@@ -125,8 +126,8 @@ def ask(
         AnsweredPart(told, (VALUES,)) if told else _part(part, subject, clause_of(part, read))
         for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked, subject)))
     ]
-    if whole != question:  # what the short question asks by itself stands behind
-        parts.append(_part(read(question), subject, None))
+    if whole != question and not any(part.answered for part in parts):  # what the short question asks by itself
+        parts = [_part(read(question), subject, None)]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
         known.append(_part(asked, subject, clause_of(asked, read)) if len(parts) > 1 else parts[0])
@@ -152,12 +153,15 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
     readings = [learnt().guesses(item.plain) for item in (asked, clause, main) if item]
     guesses = max(readings, key=lambda found: found[0].margin)
     advised = guesses[0].intent in _ADVICE and guesses[0].margin >= SURE
-    name, lines = ("", ()) if advised else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
+    name, lines = ("", ()) if advised and not asks(asked, "objects") else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
     if lines:
         return AnsweredPart(lines, (name,))
     if not (asked.quoted or asked.ids) and (found := quantity(subject, asked)):
         lines, known = found
         return AnsweredPart(lines if known else with_offers(lines[0], subject), (QUANTITY,), known)
+    if not is_sure(guesses) or guesses[0].intent in _OF_ANYBODY + _OF_TIMES:
+        if none := absent(subject, asked):
+            return AnsweredPart(with_offers(none, subject), (), answered=False)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
         return _checked(subject, asked, lines, intents, sure=is_sure(guesses))

@@ -17,6 +17,7 @@ from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.told_diagnosis import what_failed
+from bot.ask.find_values import read_by_suspect
 from bot.ask.units_beside import slower
 from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
 from bot.ask.word_weights import WordWeights
@@ -28,7 +29,7 @@ _PROGRAM = re.compile(r"\.py\b")
 BESIDE = 2  # lines that stand beside an answer
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
-_HAVE_STANCE = ("suspect", "hung", "lost", "harmless", "restart", "drain", "sure")
+_HAVE_STANCE = ("suspect", "blame", "hung", "lost", "harmless", "restart", "drain", "sure")
 _WHOLE = (  # need nothing beside
     "own_code", "stopped_where", "before", "jobs", "compare", "approved", "read", "missing", "sure", "pair",
 )  # fmt: skip
@@ -67,11 +68,12 @@ def completed(
     paced = asks(question, "how_slow")  # which the pace tells, not a line that holds "step"
     if not (stands or paced or whole) and asked_code(question) is None:
         lines = _beside_lines(weights, lines, lead, intents, sure=sure)
-    lines = put_right(subject, question, lines, intents)[:MAX_ANSWER_LINES]
-    if wants_data(question) and not holds(subject, Wanted.FILE, lines):
+    of_file = wants_data(question) or Wanted.FILE in wanted(question)[:1]
+    if of_file and not holds(subject, Wanted.FILE, lines):
         search = LineSearch(subject, question)
         near = [line for line in search.of_noun(BESIDE, LIKELY) if not _PROGRAM.search(line)]
-        lines = list(dict.fromkeys([*(near or [cited(_NO_FILE)]), *lines]))[:MAX_ANSWER_LINES]
+        lines = list(dict.fromkeys([*(near or read_by_suspect(subject) or [cited(_NO_FILE)]), *lines]))
+    lines = put_right(subject, question, lines, intents)[:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
 
 

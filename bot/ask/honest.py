@@ -7,7 +7,9 @@ tell nothing more than the answer does.
 import re
 from collections.abc import Sequence
 
-from bot.ask.line_search import LIKELY, LineSearch
+from bot.ask.classify import learnt
+from bot.ask.english import EVENT, JOB, NODE, THING, is_german
+from bot.ask.line_search import LIKELY, MAX_SEARCHED, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
 from bot.ask.subject import Subject
@@ -17,7 +19,7 @@ from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import head_of
 from bot.ask.word_lists import stop_words
 from bot.ask.word_weights import WordWeights
-from core.answer.search import search
+from core.answer.search import matching, search
 
 # Shares of the weight of a question's words (bot/ask/line_search.py)
 ENOUGH = 0.6  # that a line must hold to come before an answer by names and words alone
@@ -111,6 +113,43 @@ def lacking_noun(subject: Subject, question: Question, lines: Lines) -> str:
     if any(search(subject.parsed, (word,)).lines for word in head):
         return ""
     return f"I cannot tell: no line speaks of “{' '.join(head)}” ({searched(subject)} were searched)."
+
+
+def absent(subject: Subject, question: Question) -> str:
+    """That no line holds the words by which a question asks for something, and no labelled question either; else empty.
+
+    Of other languages it is not known which words are left over.
+    """
+    words = question.plain.split()
+    if question.quoted or question.ids or _CHINESE.search(question.text) or is_german(question.text.casefold().split()):
+        return ""
+    names = terms_of(" ".join((*question.nodes, *question.unknown)))
+    content = [(before, word) for before, word in zip(["", *words], words, strict=False) if _is_content(word)]
+    content = [(before, word) for before, word in content if stem_of(word) not in names]
+    strange = [word for before, word in content if before not in _BEFORE_VERBS and not learnt().knows(word)]
+    strange = [word for word in dict.fromkeys(strange) if not _stands(subject, word)]
+    if not strange or 2 * len(strange) < len({word for _, word in content}):
+        return ""
+    said = ", ".join(f"“{word}”" for word in strange[:3])
+    return f"Not in these logs: no line holds {said} or a word that I know for it ({searched(subject)} were searched)."
+
+
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_BEFORE_VERBS = frozenset("i we you they he she it to not did does do can could will would please who let lets".split())
+
+
+def _is_content(word: str) -> bool:
+    """Whether a word says what a question is about: no function word, no number, no kind of name."""
+    return len(word) > 2 and word.isalpha() and word not in stop_words() and word not in (NODE, JOB, EVENT, THING)
+
+
+def _stands(subject: Subject, word: str) -> bool:
+    """Whether any line holds a word, or one that means the same."""
+    stems = alternatives(stem_of(word))
+    if any(stems & terms for terms in subject.messages):
+        return True
+    pattern = re.compile(b"|".join(re.escape(stem.encode()) for stem in sorted(stems)), re.IGNORECASE)
+    return bool(matching(subject.parsed, [pattern], most=MAX_SEARCHED)[0])
 
 
 def nearest(subject: Subject, question: Question) -> Lines:

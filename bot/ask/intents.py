@@ -64,5 +64,5 @@ ANSWERS: Mapping[str, tuple[str, Answer]] = {
     "find": ("lines that hold some words", about_lines.find),
 }
 # What is known by the way of asking alone (words.toml, [ways]), which no labelled question teaches
-BY_WAY: Mapping[str, Answer] = {"own_code": about_code.own_code, "stopped_where": about_lines.stopped_where}
+BY_WAY: Mapping[str, Answer] = {"own_code": about_code.own_code, "stopped_where": about_lines.stopped_where, "by_person": about_events.by_person}
 HELP, CHATTER, ELSEWHERE = "help", "chatter", "elsewhere"  # what questions.toml knows besides
