@@ -30,22 +30,15 @@ def _whether(subject: Subject, question: Question, found: Savings) -> str:
     started, begun_at = begun(subject.parsed)
     last = _step_of(subject, found)
     steps = {*found.steps, *([last] if last is not None else [])}
-    match = _NUMBERED.search(question.text)
-    number = int(match[1] or match[2]) if match else None
     if _OLDER.search(question.text):
         older = sorted(steps | set(begun_at))[:-1]
         return f"Yes, of step {older[-1]:,}." if older else "No older one: no line tells of any saving before the last."
     if asks(question, "saved_whole"):
-        step = number if number is not None else last
+        match = _NUMBERED.search(question.text)
+        step = int(match[1] or match[2]) if match else last
         if step is not None and step in steps:
-            every = {*subject.parsed.table.ranks, *subject.parsed.job.manifest.node_of_rank}
-            lacks = found.missing if step == last else ()
-            who = {*found.ranks, *(speaker for speaker in found.found.who if "rank" in speaker)}
-            of = f"all {len(every):,} ranks report" if len(who) == len(every) > 1 else "lines report"
-            return f"No: {wording.ranks(lacks)} did not report it." if lacks else f"Yes, by the logs: {of} that of step {step:,} saved."
-        if started.lines:
-            return "Not told: a line says that the saving began, and none that it ended."
-        return "No line reports it as saved."
+            return _reported(subject, found, step, last=last)
+        return _HALF if started.lines else "No line reports it as saved."
     if not asks(question, "any_saved"):
         return ""
     if found.found.lines:
@@ -53,8 +46,25 @@ def _whether(subject: Subject, question: Question, found: Savings) -> str:
     return "Not for certain: lines tell only that a saving began." if started.lines else "None that the logs report."
 
 
-_NUMBERED = re.compile(r"(?:checkpoint|ckpt|snapshot|step|iter)[-_ #]{0,2}0{0,8}([0-9]{1,9})|\b([0-9]{2,9})\b", re.IGNORECASE)
-_OLDER = re.compile(r"\b(?:older|earlier|previous|before that|another|ältere\w?|frühere\w?)\b|更早|之前的", re.IGNORECASE)
+_HALF = "Not told: a line says that the saving began, and none that it ended."
+
+
+def _reported(subject: Subject, found: Savings, step: int, *, last: int | None) -> str:
+    """By whom a step is reported as saved, or who does not report it."""
+    every = {*subject.parsed.table.ranks, *subject.parsed.job.manifest.node_of_rank}
+    who = {*found.ranks, *(speaker for speaker in found.found.who if "rank" in speaker)}
+    if step == last and found.missing:
+        return f"No: {wording.ranks(found.missing)} did not report it."
+    of = f"all {len(every):,} ranks report" if len(who) == len(every) > 1 else "lines report"
+    return f"Yes, by the logs: {of} that of step {step:,} saved."
+
+
+_NUMBERED = re.compile(
+    r"(?:checkpoint|ckpt|snapshot|step|iter)[-_ #]{0,2}0{0,8}([0-9]{1,9})|\b([0-9]{2,9})\b", re.IGNORECASE
+)
+_OLDER = re.compile(
+    r"\b(?:older|earlier|previous|before that|another|ältere\w?|frühere\w?)\b|更早|之前的", re.IGNORECASE
+)
 
 
 def _lost(subject: Subject) -> Lines:

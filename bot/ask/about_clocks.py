@@ -41,7 +41,7 @@ def at_clock(subject: Subject, question: Question) -> Lines | None:
 
 
 def zones(subject: Subject) -> dict[str, float]:
-    """The hours by which clocks of nodes are ahead of most others': of those whose last lines are whole half hours off."""
+    """The hours by which clocks of nodes are ahead of most others', where their last lines are whole half hours off."""
     table = subject.parsed.table
     last: dict[str, int] = {}
     for voice, time in enumerate(table.spoke.last.tolist()):
@@ -56,5 +56,6 @@ def other_zone(subject: Subject, question: Question) -> Lines | None:
     """That a node writes the time of another zone, for who wonders at its hours; None where none does."""
     if not asks(question, "of_clocks") or not (hours := zones(subject)):
         return None
-    told = [f"{node} writes the time of another zone, {abs(own):g} h {'ahead of' if own > 0 else 'behind'} the others" for node, own in hours.items()]
-    return [cited(f"{'; '.join(told[:3])}: their steps are the same otherwise, and it is not what failed."), what_failed(subject)]
+    far = {node: f"{abs(own):g} h {'ahead of' if own > 0 else 'behind'} the others" for node, own in hours.items()}
+    told = "; ".join(f"{node} writes the time of another zone, {by}" for node, by in list(far.items())[:3])
+    return [cited(f"{told}: by its steps it kept pace, so that is not what failed."), what_failed(subject)]

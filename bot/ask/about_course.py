@@ -9,7 +9,6 @@ from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.about_pace import onset
 from bot.ask.level_change import change_of_lead, first_change
-from bot.ask.progress_bars import told_bars
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.standstill import told_missing, told_silence
@@ -89,8 +88,9 @@ def _of_named(subject: Subject, question: Question) -> Lines:
     units, table = named_units(subject, question), subject.parsed.table
     kinds = {event.event for event in subject.diagnosis.events if event.role is not Role.BENIGN}
     places = [at for at, template in enumerate(table.templates) if template.id in kinds]
-    rows = [row for mine in table.rows_of(places).values() for row in mine.tolist() if subject.origin(row).node in units]
-    timed = sorted((row for row in rows if table.time[row] != NO_TIME), key=lambda row: (int(table.time[row]), row))
+    rows = [row for mine in table.rows_of(places).values() for row in mine.tolist() if table.time[row] != NO_TIME]
+    own = (row for row in rows if subject.origin(row).node in units)
+    timed = sorted(own, key=lambda row: (int(table.time[row]), row))
     if not timed:
         return []
     first = f"{wording.names(units, 2, 60)}: {clock(int(table.time[timed[0]]))}, its first line of what is evidence:"
@@ -196,16 +196,15 @@ def reached(subject: Subject, question: Question) -> Lines:
     ended = "ended" if diagnosis.scope is Scope.NONE else "failed"
     stage = "" if diagnosis.stage is Stage.UNKNOWN else f" It {ended} in the stage {diagnosis.stage}."
     if iterations.last is None:
-        bars = told_bars(subject)[:3]
         none = f"No line counts iterations, so none is known to be complete.{stage}"
-        sentences += [*bars, cited(f"No line else counts iterations.{stage}")] if bars else [cited(none)]
+        sentences.append(cited(none))
     else:
         share = (
             f" of {iterations.total:,} planned ({100 * iterations.last / iterations.total:.0f} %)"
             if iterations.total
             else ""
         )
-        if iterations.total and (question.says("remain", "left", "missing", "still") or "fehlt" in question.text.casefold()):
+        if iterations.total and (question.says("remain", "left", "missing", "still") or asks(question, "remains")):
             share += f", {iterations.total - iterations.last:,} remain"
         sentences.append(cited(f"It came to iteration {iterations.last:,}{share}{_at_last(subject)}.{stage}"))
     if len(iterations.of_rank) > 1:

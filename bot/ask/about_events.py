@@ -131,7 +131,7 @@ def stopped(subject: Subject) -> Lines:
     found = tell(parsed, first, "a word on its end")
     if not found.lines:
         return []
-    at = f" at {found.clock[0]}" if found.clock[0] else ""
+    at = f" at {found.clock[0]}" if found.clock[0] and table.timed[first[0]] else ""
     said = wording.without_clock(found.lines[0].text.strip())
     nobody = "" if _BY_SOMEBODY.search(said) else "; it names nobody"
     return [cited(f"It was stopped{at}, as this line says: “{said}”{nobody}."), *quoted(found, 2)]
@@ -172,7 +172,7 @@ def by_whom(subject: Subject, question: Question) -> Lines:
     of_launcher = [cited(f"The launcher ended the others: {sent.says}"), *quoted(sent, 1)] if sent.lines else []
     if question.says(*_OTHERS) and of_launcher:
         return of_launcher
-    if told := _for_another(subject) if asks(question, "whose_job") else oom_report(subject):
+    if told := oom_report(subject):
         return told
     if orders := _orders(subject):
         nobody = not orders[0].startswith("It was stopped") and not time_up(subject)
@@ -191,15 +191,6 @@ def by_whom(subject: Subject, question: Question) -> Lines:
     return _by_signal(subject) or [cited(says), *of_launcher[:1]]
 
 
-def _for_another(subject: Subject) -> Lines:
-    """For which other job it had to go, or that no line names one, and who ordered it."""
-    named = seek(subject.parsed, [_FOR_ANOTHER], "another job that took its place")
-    if named.lines:
-        return [cited(wording.sentence(named.says)), *quoted(named, 2)]
-    none = f"{BY_NOBODY}: none of {searched(subject)} names another job that took its place."
-    return [cited(none), *_orders(subject)]
-
-
 def _by_signal(subject: Subject) -> Lines:
     """What leads the evidence, where that tells of a signal and its sender: "SIGTERM from node agent"; else empty."""
     lead = subject.leading
@@ -209,10 +200,6 @@ def _by_signal(subject: Subject) -> Lines:
     return [cited(f"{says}: {subject.sentence_of(lead)}", lead.id), *raw(lead.lines, 2)]
 
 
-# As Slurm ("preempted for job 7"), Volcano and Kueue ("reclaim resources for") tell for whom a job had to go
-_FOR_ANOTHER = re.compile(
-    rb"preempt(?:ed|or|ing)? (?:by|for) (?:job|pod)|\breclaim resources for\b|in favou?r of job", re.IGNORECASE
-)
 # "Sending process 7 closing signal SIGTERM" (torch elastic), "Killing subprocess 31882" (DeepSpeed)
 _BY_LAUNCHER = re.compile(rb"closing signal SIG(?:TERM|KILL)|\bkilling subprocess\b|will be terminated", re.IGNORECASE)
 # Python's own "KeyboardInterrupt", what pdsh and shells print of a Ctrl-C ("^C"), a shell of a lost terminal ("Hangup")

@@ -101,7 +101,7 @@ def reported_codes(subject: Subject) -> dict[str, int]:
             continue
         node = subject.origin(row).node or ""
         torchrun, pid, host, tasks, code, returned = (group.decode() if group else "" for group in match.groups())
-        if torchrun:  # its report has the rank of each failure in a line of its own; else the process number leads there
+        if torchrun:  # its report has the rank of each failure in a line of its own
             rank = _rank_above(subject, row, pid)
             rank = rank_of_process(subject, pid) if rank is None else rank
             whose = f"rank {rank}" if rank is not None else f"process {pid}"
@@ -127,17 +127,17 @@ def of_signal(subject: Subject, question: Question) -> Lines | None:
         first = [cited(f"{yes}: {'; '.join(told)}."), *(cited(means(code)) for _, code in mine[:1])]
         return [*first, *_report_lines(subject, mine)] if mine else None
     mine = [(unit, code) for unit, code in codes.items() if signal_of(code) in names]
-    where = {unit: f" on {subject.home[int(unit[5:])]}" for unit, _ in mine if unit[5:].isdecimal() and int(unit[5:]) in subject.home}
     mine.sort(key=lambda item: not item[0].startswith("rank "))
-    told = [f"{unit}{where.get(unit, '')} (exit code {described(code)})" for unit, code in mine]
+    homes = {f"rank {rank}": f" on {node}" for rank, node in subject.home.items()}
+    told = [f"{unit}{homes.get(unit, '')} (exit code {described(code)})" for unit, code in mine]
     return [cited(f"{wording.sentence('; '.join(told[:6]))}."), *_report_lines(subject, mine)] if mine else None
 
 
 def _report_lines(subject: Subject, told: Sequence[tuple[str, int]]) -> Lines:
     """The lines of the launchers' reports about some who ended."""
-    ranks = "|".join(unit[5:] for unit, _ in told if unit[5:].isdecimal())
-    found = seek(subject.parsed, [re.compile(rb"\brank {1,12}: (?:%s) \(local_rank" % ranks.encode())], "a report") if ranks else None
-    return quoted(found, 1) if found is not None else []
+    ranks = "|".join(unit[5:] for unit, _ in told if unit.startswith("rank "))
+    report = re.compile(rb"\brank {1,12}: (?:%s) \(local_rank" % ranks.encode())
+    return quoted(seek(subject.parsed, [report], "a report"), 1) if ranks else []
 
 
 _SIGNALS = (

@@ -8,15 +8,16 @@ from bot.ask.about_events import behind, piece_lines, said_in_evidence
 from bot.ask.about_exits import time_up
 from bot.ask.about_fate import machine
 from bot.ask.about_lines import find
+from bot.ask.about_verdict import is_either
+from bot.ask.classify import learnt
 from bot.ask.english import NODE, NUMBER
+from bot.ask.honest import is_denial
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import searched, what_failed
 from bot.ask.wanted_value import asks, yes_or_no
-from bot.ask.honest import is_denial
-from bot.ask.about_verdict import is_either
 from bot.ask.word_lists import stop_words, word_lists
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -106,7 +107,8 @@ def asked_trouble(subject: Subject, question: Question) -> Lines | None:
     if asks(question, "other_time"):
         only = f"These logs are of this run alone and tell of no other time ({searched(subject)} were searched)."
         return [cited(only), *(_in_evidence(subject, replace(question, plain="what"), topic) or [])]
-    if _ADVISES.search(question.plain) or is_either(question) or any(topic.in_text(text_of(event)) for event in subject.diagnosis.events):
+    known = any(topic.in_text(text_of(event)) for event in subject.diagnosis.events)
+    if known or _ADVISES.search(question.plain) or is_either(question):
         return None
     told = list(_in_lines(subject, question, topic))
     suspects = {node.node for node in subject.diagnosis.nodes}
@@ -163,7 +165,8 @@ def _counted(subject: Subject, question: Question) -> Lines:
 
 def topic_of(question: Question) -> Topic | None:
     """The most special topic that a question names; "error" is the last."""
-    asked = next((topic for topic in topics().values() if topic.asked.search(question.plain)), None)
+    plain = f"{question.plain}\n{learnt().mend(question.plain)}"
+    asked = next((topic for topic in topics().values() if topic.asked.search(plain)), None)
     by_name = (topic for topic in topics().values() if topic.special and topic.in_text(question.text))
     return next(by_name, asked) if asked is None or not asked.special else asked
 

@@ -63,7 +63,7 @@ def told_values(
         or _is_known(weights, found[-1].named, first_sentence)
     ):
         return []
-    if _asks_change(question) and (told := told_change(subject, found)):
+    if asks_change(question) and (told := told_change(subject, found)):
         return told
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
@@ -99,7 +99,7 @@ def _is_known(weights: WordWeights, named: NamedValue, first_sentence: str) -> b
 _AT_STEP = re.compile(r" at iteration [0-9,]{1,12}: [-0-9]")
 
 
-def _asks_change(question: Question) -> bool:
+def asks_change(question: Question) -> bool:
     """Whether it is asked since when a value is as it is, what it was before and after, or if it was well before."""
     fine = asks(question, "fine") and asks(question, "before")
     return fine or any(asks(question, way) for way in ("both_sides", "since_step", "onset"))
@@ -107,7 +107,7 @@ def _asks_change(question: Question) -> bool:
 
 def _wants_value(question: Question) -> bool:
     """Whether a value may be the answer: what, which, how much, or a name alone; not why, who or whether."""
-    if _asks_change(question):
+    if asks_change(question):
         return True
     if asks(question, "no_value_of"):
         return False

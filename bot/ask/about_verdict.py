@@ -49,7 +49,7 @@ def verdict(subject: Subject, _question: Question) -> Lines:
     elif diagnosis.why:
         sentences.append(cited(" ".join(map(wording.sentence, diagnosis.why[:2]))))
     if diagnosis.scope is Scope.NONE:
-        sentences += stopped(subject)
+        sentences[1:1] = stopped(subject)
     place = place_of(subject, subject.leading) if subject.leading and sure else None
     if place is not None and place.own:
         sentences.append(cited(f"It came from {place.says}.", *ids[:1]))

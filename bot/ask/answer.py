@@ -21,10 +21,9 @@ from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
 from bot.ask.classify import LEAST, SURE, IntentGuess, is_sure, learnt
 from bot.ask.complete_answer import completed, from_values
-from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
 from bot.ask.follow_up import made_whole
-from bot.ask.honest import absent, is_denial, lacking_noun, nearest, without_denial
+from bot.ask.honest import absent, is_denial, nearest, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -55,8 +54,9 @@ _BY_WAY = {
     "since_step": "began", "about_one": "suspect", "changeable": "find", "own_code": "own_code", "in_what": "stacks",
     "slow_since": "numbers", "how_slow": "numbers", "alive": "hung", "any_other": "others", "bad_one": "suspect",
     "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
-    "named_by": "find", "stopped_where": "stopped_where", "saved_whole": "lost", "any_saved": "lost", "several": "find",
-    "wasted": "ran", "remains": "reached", "by_person": "by_person",
+    "named_by": "find", "stopped_where": "stopped_where",
+    "saved_whole": "lost", "any_saved": "lost", "several": "several", "wasted": "ran",
+    "remains": "reached", "by_person": "by_person",
 }  # fmt: skip
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (
@@ -69,8 +69,6 @@ _OF_ANYBODY = (
     "fate",
     "explain",
 )  # that any question with a node's name looks like
-_OF_COUNTED = ("last", "stacks", "fate", "others", "hung")  # what may be asked of "worker 13"
-_OF_ANY_NOUN = frozenset(("setup", "find", "numbers", "reached", VALUES, NEAREST))  # whose lines have to hold the noun
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _ADVICE = ("restart", "next", "drain")  # intents that no reader of values may answer
@@ -153,27 +151,26 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
     readings = [learnt().guesses(item.plain) for item in (asked, clause, main) if item]
     guesses = max(readings, key=lambda found: found[0].margin)
     advised = guesses[0].intent in _ADVICE and guesses[0].margin >= SURE
-    name, lines = ("", ()) if advised and not asks(asked, "objects") else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
+    advised = advised and not asks(asked, "objects")
+    name, lines = ("", ()) if advised else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
     if lines:
         return AnsweredPart(lines, (name,))
     if not (asked.quoted or asked.ids) and (found := quantity(subject, asked)):
         lines, known = found
         return AnsweredPart(lines if known else with_offers(lines[0], subject), (QUANTITY,), known)
-    if not is_sure(guesses) or guesses[0].intent in _OF_ANYBODY + _OF_TIMES:
-        if none := absent(subject, asked):
-            return AnsweredPart(with_offers(none, subject), (), answered=False)
+    open_ = not is_sure(guesses) or guesses[0].intent in _OF_ANYBODY + _OF_TIMES
+    if open_ and (none := absent(subject, asked)):
+        return AnsweredPart(with_offers(none, subject), (), answered=False)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
-        return _checked(subject, asked, lines, intents, sure=is_sure(guesses))
+        return _checked(subject, asked, lines, intents)
     top = guesses[0].intent if guesses[0].margin >= LEAST else ""  # nothing is known that a question would ask for
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
     return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
 
 
-def _checked(subject: Subject, asked: Question, lines: Lines, intents: tuple[str, ...], *, sure: bool) -> AnsweredPart:
-    """An answer by code that denies nothing which lines hold, or a refusal where none holds what is asked for."""
-    if not sure and set(intents) <= _OF_ANY_NOUN and (missing := lacking_noun(subject, asked, lines)):
-        return AnsweredPart(with_offers(missing, subject), intents, answered=False)
+def _checked(subject: Subject, asked: Question, lines: Lines, intents: tuple[str, ...]) -> AnsweredPart:
+    """An answer by code that denies nothing which lines hold."""
     kept = without_denial(subject, asked, lines, intents)
     return AnsweredPart(kept, intents, kept is not lines or not _is_denied(lines, intents))
 
@@ -191,8 +188,6 @@ def _joined(parts: Sequence[AnsweredPart]) -> AnsweredPart:
 
 def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -> tuple[Lines, tuple[str, ...]]:
     """Lines and intents, without a model: the diagnosis first, then evidence and lines by the question's own words."""
-    if guesses[0].intent in _OF_COUNTED and (told := last_of_unit(subject, asked)):
-        return told, ("last",)
     sentences: list[str] = []
     intents: list[str] = []
     way = _of_way(asked, subject)

@@ -39,11 +39,13 @@ _WHO_ARE_YOU = re.compile(
 
 # An outcry ("ugh why always on a sunday") asks nothing of the bot, unless a mark or a question word begins it
 _OUTCRY = re.compile(
-    r"(?:^|[\s,])(?:lo+l|haha+|lmao|omg|u+gh+|a+rgh+|hmpf|sigh|meh|yay|yikes|wow|damn|oh no|good grief|seriously)(?=$|[\s,.!])"
+    r"(?:^|[\s,])(?:lo+l|haha+|lmao|omg|u+gh+|a+rgh+|sigh|meh|yay|yikes|wow|damn|oh no|seriously)(?=$|[\s,.!])"
     r"|[\U0001F300-\U0001FAFF\u2600-\u27BF]|[:;]-?[()D](?!\w)",
     re.IGNORECASE,
 )
-_RHETORICAL = re.compile(r"^(?:but |and )?(?:why|warum|wieso)\b.{0,20}\b(?:always|again|me|us|ever|even bother|immer|schon wieder)\b", re.IGNORECASE)
+_RHETORICAL = re.compile(
+    r"^(?:but |and )?(?:why|warum|wieso)\b.{0,20}\b(?:always|again|me|us|ever|immer|schon wieder)\b", re.IGNORECASE
+)
 
 
 def asks_of_bot(text: str) -> bool:

@@ -17,6 +17,7 @@ SURE, LEAST = 0.0, -0.45  # margins: of an intent that is meant, and below which
 # An intent far ahead of the next one is right as often below SURE as one above it that is not: .71 to .84, .58 to .69
 # of the labelled questions, held out.
 ALMOST, AHEAD = -0.3, 0.35
+WHOLE = 5  # letters of a word whose beginning tells other forms of it; chosen: shorter ones begin many words
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,12 @@ class Classifier:
 
     def knows(self, word: str) -> bool:
         """Whether a labelled question has the word, or one that it is a slip or another form of."""
-        return mended(word, self._known) in self._known or any(word.startswith(stem_of(other)) for other in self._known if len(other) > 4)
+        alike = (other for other in self._known if len(other) >= WHOLE)
+        return mended(word, self._known) in self._known or any(word.startswith(stem_of(other)) for other in alike)
+
+    def mend(self, plain: str) -> str:
+        """A question with its slips mended to words of labelled questions."""
+        return mended(plain, self._known)
 
     def guesses(self, plain: str) -> tuple[IntentGuess, ...]:
         """All intents, the likeliest first; ``plain``: as ``bot.ask.english`` writes a question."""

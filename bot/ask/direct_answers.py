@@ -11,11 +11,9 @@ from bot.ask.about_devices import devices
 from bot.ask.about_exits import of_signal
 from bot.ask.about_fate import doing
 from bot.ask.about_memory import memory
-from bot.ask.about_platform import platform
 from bot.ask.about_relation import trouble, weighed
 from bot.ask.about_topics import asked_trouble
 from bot.ask.intents import Answer
-from bot.ask.job_settings import either
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
@@ -30,10 +28,8 @@ READERS: Mapping[str, Answer] = {
     "devices": devices,
     "presence": asked_trouble,
     "trouble": trouble,
-    "platform": platform,
     "memory": memory,
     "who_logged": who_logged,
-    "either": either,
 }
 
 

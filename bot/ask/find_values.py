@@ -257,7 +257,11 @@ def read_by_suspect(subject: Subject) -> list[str]:
     return [*shown, cited(says)] if shown else []
 
 
-_READS = re.compile(rb"\b(?:read|load|open|fetch|shard|file|dataset)[a-z]{0,4}\b[^\n]{0,60}[/\w-]\.(?:jsonl?|parquet|tar|bin|idx|np[yz]|txt|csv|h5|arrow|gz|zst|mds)\b", re.IGNORECASE)
+_READS = re.compile(
+    rb"\b(?:read|load|open|fetch|shard|file|dataset)[a-z]{0,4}\b[^\n]{0,60}"
+    rb"[/\w-]\.(?:jsonl?|parquet|tar|bin|idx|np[yz]|txt|csv|h5|arrow|gz|zst|mds)\b",
+    re.IGNORECASE,
+)
 
 
 # How a line says which step it is about: "step=44", "[15]", "round 30:", "epoch 0 batch 27/40"

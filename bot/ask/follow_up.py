@@ -29,7 +29,9 @@ _FILLS = re.compile(
 )
 
 
-def made_whole(text: str, thread: Sequence[Turn], nodes: Sequence[str], read: Callable[[str], Question]) -> str:
+def made_whole(  # noqa: PLR0911 a way of leaving something out each
+    text: str, thread: Sequence[Turn], nodes: Sequence[str], read: Callable[[str], Question]
+) -> str:
     """The text, with what it leaves to the question before: that question of another name, or the name it speaks of.
 
     Args:
@@ -67,7 +69,9 @@ def _opposite(text: str, before: str) -> str:
     """The question before with a word's opposite ("and the odd ones" behind "where are the even ranks"); else empty."""
     bare = re.sub(r"\bones?\b", " ", _FILLS.sub(" ", _LEADS.sub("", text.strip()))).strip().casefold()
     pairs = [pair if bare == pair[1] else pair[::-1] for pair in _OPPOSITE if bare in pair]
-    return next((new for old, own in pairs if (new := re.sub(rf"\b{old}\b", own, before, flags=re.I)) != before), "")
+    return next(
+        (new for old, own in pairs if (new := re.sub(rf"\b{old}\b", own, before, flags=re.IGNORECASE)) != before), ""
+    )
 
 
 def _names(text: str, nodes: Sequence[str]) -> list[str]:

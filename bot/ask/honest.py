@@ -18,8 +18,7 @@ from bot.ask.told_diagnosis import searched
 from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import head_of
 from bot.ask.word_lists import stop_words
-from bot.ask.word_weights import WordWeights
-from core.answer.search import matching, search
+from core.answer.search import matching
 
 # Shares of the weight of a question's words (bot/ask/line_search.py)
 ENOUGH = 0.6  # that a line must hold to come before an answer by names and words alone
@@ -101,20 +100,6 @@ def without_denial(subject: Subject, question: Question, lines: Lines, intents: 
     return [cited(_SAID_SO), *search.shown(SHOWN), *rest][:MAX_ANSWER_LINES]
 
 
-def lacking_noun(subject: Subject, question: Question, lines: Lines) -> str:
-    """That no line of the job holds any word of the noun that is asked for, nor does the answer; else empty."""
-    head = [word for word in head_of(question) if word not in stop_words()]
-    if not head or question.quoted or question.nodes or question.ranks:
-        return ""
-    stems = {stem_of(word) for word in head}
-    known = {term for stem in stems for term in alternatives(stem)}
-    if known & terms_of("\n".join(lines)) or any(known & terms for terms in WordWeights(subject, question).messages):
-        return ""
-    if any(search(subject.parsed, (word,)).lines for word in head):
-        return ""
-    return f"I cannot tell: no line speaks of “{' '.join(head)}” ({searched(subject)} were searched)."
-
-
 def absent(subject: Subject, question: Question) -> str:
     """That no line holds the words by which a question asks for something, and no labelled question either; else empty.
 
@@ -126,7 +111,9 @@ def absent(subject: Subject, question: Question) -> str:
     names = terms_of(" ".join((*question.nodes, *question.unknown)))
     content = [(before, word) for before, word in zip(["", *words], words, strict=False) if _is_content(word)]
     content = [(before, word) for before, word in content if stem_of(word) not in names]
-    strange = [word for before, word in content if before not in _BEFORE_VERBS and not learnt().knows(word)]
+    head = head_of(question)  # the noun that is asked for by name stands somewhere, or it is not there
+    strange = [word for before, word in content if word in head or before not in _BEFORE_VERBS]
+    strange = [word for word in strange if word in head or not learnt().knows(word)]
     strange = [word for word in dict.fromkeys(strange) if not _stands(subject, word)]
     if not strange or 2 * len(strange) < len({word for _, word in content}):
         return ""
@@ -135,7 +122,9 @@ def absent(subject: Subject, question: Question) -> str:
 
 
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
-_BEFORE_VERBS = frozenset("i we you they he she it to not did does do can could will would please who let lets".split())
+_BEFORE_VERBS = frozenset(
+    "i we you they he she it to not did does do can could will would please who let lets".split()  # noqa: SIM905
+)
 
 
 def _is_content(word: str) -> bool:

@@ -9,7 +9,8 @@ from core.model import Scope
 
 _THAT_ONE = re.compile(
     r"\b(?:that|this|the (?:faulty|bad|dead|broken|failed|failing|silent|guilty|suspect\w{0,3})) "
-    r"(?:box|node|machine|host|server|pod|worker|rank|process|one|gpu|card)\b|\bthe (?:dead|bad|faulty|silent|broken) one\b"
+    r"(?:box|node|machine|host|server|pod|worker|rank|process|one|gpu|card)\b"
+    r"|\bthe (?:dead|bad|faulty|silent|broken) one\b"
 )
 _PROCESS = re.compile(r"\b(?:process|proc|task|peer) ?#?([0-9]{1,6})\b", re.IGNORECASE)
 _PART = re.compile(r"[a-z]{4,40}")

@@ -99,25 +99,30 @@ def main_of(question: Question, read: Callable[[str], Question]) -> Question | N
 
 def with_noun(text: str, before: Question) -> str:
     """The text with what a question before speaks of, where it only says "it" or "an older one"; else as it is."""
-    noun = " ".join(head_of(before)) or next(
+    noun = " ".join(word for word in head_of(before) if word not in _NO_NOUNS) or next(
         (word for word in _NOUN.findall(before.text) if word.casefold() not in stop_words() | _NO_NOUNS), ""
     )
     pronoun = _ONE.search(text) or _IT.search(text)
     if not noun or pronoun is None or _OF_ITSELF.search(text):
         return text
-    return f"{text[: pronoun.start()]}{noun}{text[pronoun.end() :]}"
+    lead = text[: pronoun.start()]
+    lead = re.sub(r"\b(before|after) that $", r"\1 that, ", lead, flags=re.IGNORECASE)  # a moment of its own
+    return f"{lead}{noun}{text[pronoun.end() :]}"
 
 
 _ONE = re.compile(r"\b(?:th(?:at|is) )?ones?\b", re.IGNORECASE)
 _IT = re.compile(r"\b(?:it|they|those|these)\b(?! (?:safe|worth|my|our|the)\b)", re.IGNORECASE)
 # What "it" does when it is the job: runs, fails, is stopped
 _OF_ITSELF = re.compile(
-    r"\b(?:re)?start|\bresum|\bsubmit|\bfail|\bcrash|\bhang|\bhung|\bdie[ds]?\b|\bstop|\bended?\b|\bkill|\bbr[eo]ke|\bstuck|\bslow"
+    r"\b(?:re)?start|\bresum|\bsubmit|\bfail|\bcrash|\bhang|\bhung|\bdie[ds]?\b|\bstop|\bended?\b|\bkill|\bbr[eo]ke|\bstuck"
+    r"|\bslow"
     r"|\b(?:which|what|who)\b.{0,12}\bone\b|\b(?:no|any|some|every) ?one\b|\bone (?:node|rank|of)\b|\bmatter|\bmean",
     re.IGNORECASE,
 )
 _NOUN = re.compile(r"[A-Za-z_][\w./-]{2,60}")
-_NO_NOUNS = frozenset(("good", "bad", "newest", "latest", "broken", "slow", "whats", "there", "old", "long"))
+_NO_NOUNS = frozenset(
+    "good bad newest latest broken slow whats there old long iteration step time rank node".split()  # noqa: SIM905
+)
 
 
 def begins_as_question(text: str) -> bool:

@@ -24,7 +24,8 @@ class Wanted(StrEnum):
 
 _ASKS = {
     Wanted.HOW_LONG: re.compile(
-        r"\bhow long\b|\bhow much (?:longer|(?:more )?time)\b|\bhow many (?:seconds|minutes|hours)\b|\bt(?:ake|akes|ook) (?:so |very |too )?long\b"
+        r"\bhow long\b|\bhow much (?:longer|(?:more )?time)\b|\bhow many (?:seconds|minutes|hours)\b"
+        r"|\bt(?:ake|akes|ook) (?:so |very |too )?long\b"
     ),
     Wanted.WHEN: re.compile(
         r"\bwhen (?:did|was|were|has|had|is|does|exactly)\b|\bwhat time\b|\bsince when\b|\bwhen$|\band when\b"
