@@ -22,7 +22,11 @@ def lost(subject: Subject, question: Question) -> Lines:
     """The last checkpoint, whether it is whole, and what was computed since; a yes or no first where that is asked."""
     told, of = _lost(subject), savings(subject.parsed)
     answer = _whether(subject, question, of) if yes_or_no(question) or asks(question, "any_saved") else ""
-    return [joined(answer, told[0]), *told[1:]] if answer else told
+    return (
+        [joined(answer, told[0]), *told[1:]]
+        if answer and not told[0].startswith(("None ", "No line reports"))
+        else told
+    )
 
 
 def _whether(subject: Subject, question: Question, found: Savings) -> str:

@@ -14,7 +14,7 @@ from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.standstill import told_missing, told_silence
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import told_claims, what_failed
-from bot.ask.waits import longest_wait, waits
+from bot.ask.waits import waits
 from bot.ask.wanted_value import Wanted, asks, wanted, yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -116,8 +116,7 @@ def hung(subject: Subject, question: Question) -> Lines:
     if asks(question, "alive") or asks(question, "still_so"):
         sentences.append(_goes_on(subject, question))
     if hangs:
-        long = "" if why else longest_wait(subject, question)
-        sentences.append(cited(f"It hung{long}. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
+        sentences.append(cited(f"It hung. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
     elif waited:
         sentences += [*waited, cited(joined("The diagnosis by itself does not call it a hang.", *moved[:1]))]
     elif diagnosis.facts.get("status") == "RUNNING" and diagnosis.scope in (Scope.NODE, Scope.JOB) and not moved:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
-from bot.ask.about_nodes import device_of
+from bot.ask.about_nodes import device_of, suspect
 from bot.ask.device_rows import DeviceRow, device_rows, devices_by
 from bot.ask.find_values import SPOKEN_CLOCK
 from bot.ask.question import Question
@@ -24,13 +24,8 @@ END = 0.2  # share of a device's rows whose middle stands for the end
 MAX_APART = 4  # devices that are told one by one
 FEWEST = 3  # devices of which one can stand apart
 _UNITS = {
-    "clock": " MHz",
-    "memory clock": " MHz",
-    "power": " W",
-    "temperature": " C",
-    "utilization": " %",
-    "memory": " MiB",
-}
+    "clock": " MHz", "memory clock": " MHz", "power": " W", "temperature": " C", "utilization": " %", "memory": " MiB",
+}  # fmt: skip
 _DAY = 86_400_000_000  # microseconds
 _ASKED = (
     ("memory clock", re.compile(r"\bmem(?:ory)? (?:clock|clk)|\bmclk\b")),
@@ -58,7 +53,7 @@ _ASKED = (
 )
 _WHICH = re.compile(
     r"^(?:and |so )?(?:which|what|welche\w{0,2}) (?:\w{1,12} )?(?:gpu|npu|card|device|chip|accelerator)s?"
-    r"(?: (?:is (?:it|that)|exactly|on|in)\b.{0,30})?\W*$|"
+    r"(?: (?:is|was|died|broke|failed|exactly|on|in)\b.{0,30})?\W*$|"
     r"\b(?:which|what|wich|welche\w{0,2}) (?:\w{1,12} ){0,2}(?:gpu|card|device|npu)s?\b.{0,40}"
     r"\b(?:slow\w{0,4}|throttl\w{0,4}|hot\w{0,4}|clock\w{0,3}|low\w{0,4}|high\w{0,4}|bad|apart|odd|different|langsam\w{0,3}|heiß\w{0,3})\b"
     r"|\b(?:throttl|drossel)\w{0,4}\b|哪.{0,6}(?:卡|gpu).{0,12}(?:慢|热|降频)",
@@ -76,7 +71,7 @@ def devices(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         return None
     first = subject.diagnosis.nodes[0] if subject.diagnosis.scope is Scope.NODE and subject.diagnosis.nodes else None
     if which and not kind and first is not None and (told := device_of(subject, first)):
-        return told  # what the machine's own lines of the fault name
+        return [*told, *suspect(subject, question)[:1]]  # what the machine's own lines of the fault name
     rows = [row for row in device_rows(subject) if not kind or kind in row.numbers]
     if not rows:
         return None

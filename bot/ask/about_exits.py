@@ -120,17 +120,20 @@ def of_signal(subject: Subject, question: Question) -> Lines | None:
     if not names or not (Wanted.WHO in wanted(question) or units) or asks(question, "by_whom"):
         return None
     codes = {**codes_of(subject.parsed.job.manifest), **reported_codes(subject)}
-    if units:
+    if units and Wanted.WHO not in wanted(question):
         mine = [(unit, codes[unit]) for unit in units if unit in codes]
         told = [f"{unit} ended with exit code {described(code)}" for unit, code in mine]
         yes = "Yes" if any(signal_of(code) in names for _, code in mine) else "No"
         first = [cited(f"{yes}: {'; '.join(told)}."), *(cited(means(code)) for _, code in mine[:1])]
         return [*first, *_report_lines(subject, mine)] if mine else None
-    mine = [(unit, code) for unit, code in codes.items() if signal_of(code) in names]
+    inside = {f"rank {rank}" for node in question.nodes for rank in subject.ranks_on(node)} or codes
+    mine = [(unit, code) for unit, code in codes.items() if signal_of(code) in names and unit in inside]
     mine.sort(key=lambda item: not item[0].startswith("rank "))
     homes = {f"rank {rank}": f" on {node}" for rank, node in subject.home.items()}
     told = [f"{unit}{homes.get(unit, '')} (exit code {described(code)})" for unit, code in mine]
-    return [cited(f"{wording.sentence('; '.join(told[:6]))}."), *_report_lines(subject, mine)] if mine else None
+    if not mine or (asks(question, "which_rank") and not mine[0][0].startswith("rank ")):
+        return None
+    return [cited(f"{wording.sentence('; '.join(told[:6]))}."), *_report_lines(subject, mine)]
 
 
 def _report_lines(subject: Subject, told: Sequence[tuple[str, int]]) -> Lines:

@@ -65,15 +65,7 @@ def doing(subject: Subject, question: Question) -> Lines | None:
     if not voices and not told:
         return None
     found = job_lookup.last_words(subject.parsed, subject.parsed.table.rows_of_voices(voices), unit)
-    stands = stacks_of(subject, mine)
-    return [*stands, *told[:2], cited(ending(subject, unit)), *quoted(found, 2)]
-
-
-def stacks_of(subject: Subject, ranks: set[int]) -> Lines:
-    """Where the dumps say that some ranks stood; empty where they name none of them."""
-    ends = [" ".join(line.split()) for line in subject.diagnosis.stacks if "[rank" in line]
-    mine = [end for end in ends if any(f"{rank}" in re.findall(r"[0-9]+", end.split("[rank")[-1]) for rank in ranks)]
-    return [cited(f"By the dumps: {mine[-1]}.")] if mine else []
+    return [*told[:2], cited(ending(subject, unit)), *quoted(found, 2)]
 
 
 def ending(subject: Subject, unit: str) -> str:

@@ -135,22 +135,7 @@ def before(subject: Subject, question: Question) -> Lines:
         )
     if sentences:
         return sentences
-    return _not_known(subject)
-
-
-def _not_known(subject: Subject) -> list[str]:
-    """Nobody confirmed a fault like it; which jobs beside it failed, of whom nobody knows whether they ended so."""
-    none = cited("The fault library holds nothing that fits or looks like this job.")
-    every = subject.beside.manifests()
-    failed = [
-        manifest.job_id
-        for manifest in every
-        if manifest.status is Status.FAILED and manifest.job_id != subject.parsed.job.id
-    ]
-    if not failed:
-        return [none]
-    says = f"Beside it {wording.counted(len(failed), 'job')} failed: {wording.names(failed, 6, 60)}. Whether one ended"
-    return [none, cited(f"{says} the same way is not known before it is compared: “compare with JOB”.")]
+    return [cited("The fault library holds nothing that fits or looks like this job.")]
 
 
 def _jobs_of(subject: Subject, node: str) -> list[str]:

@@ -261,20 +261,8 @@ def _is_yes_no(question: Question) -> bool:
 
 _DOING = re.compile(r"\b[a-z]{3,30}ing\b")
 _OF_FAULT = (
-    "caus",
-    "slow",
-    "hang",
-    "block",
-    "hold",
-    "fail",
-    "break",
-    "brok",
-    "die",
-    "dying",
-    "crash",
-    "misbehav",
-    "wait",
-)
+    "caus", "slow", "hang", "block", "hold", "fail", "break", "brok", "die", "dying", "crash", "misbehav", "wait",
+)  # fmt: skip
 
 
 def _yes(subject: Subject, question: Question) -> str:

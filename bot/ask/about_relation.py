@@ -70,9 +70,10 @@ def weighed(subject: Subject, question: Question) -> Lines | None:
     if question.ids or not asks(question, "objects"):
         return None
     blamed = {node.node for node in subject.diagnosis.nodes}
-    others = [unit for unit in named_units(subject, question) if unit not in blamed]
     found = LineSearch(subject, question, _asking(question, "objects", "is_it", "blames")).look(LIKELY)
     lines = _of_lines(subject, question, found) if found.lines else []
+    named = question.nodes if lines else named_units(subject, question)
+    others = [unit for unit in named if unit not in blamed]
     of_nodes = list(suspect(subject, replace(question, nodes=tuple(others), ranks=()))) if others else []
     if of_nodes or lines:
         return [*of_nodes[:1], *lines, *of_nodes[1:2]]

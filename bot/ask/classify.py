@@ -17,7 +17,6 @@ SURE, LEAST = 0.0, -0.45  # margins: of an intent that is meant, and below which
 # An intent far ahead of the next one is right as often below SURE as one above it that is not: .71 to .84, .58 to .69
 # of the labelled questions, held out.
 ALMOST, AHEAD = -0.3, 0.35
-WHOLE = 5  # letters of a word whose beginning tells other forms of it; chosen: shorter ones begin many words
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,7 @@ class Classifier:
 
         texts, intents = zip(*(questions or labelled()), strict=True)
         self._known = frozenset(word for text in texts for word in text.split())
+        self._stems = frozenset(map(stem_of, self._known))
         self._letters: Any = make_union(
             TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True),
             TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\b\w+\b"),  # noqa: S106 words, no secret
@@ -53,8 +53,7 @@ class Classifier:
 
     def knows(self, word: str) -> bool:
         """Whether a labelled question has the word, or one that it is a slip or another form of."""
-        alike = (other for other in self._known if len(other) >= WHOLE)
-        return mended(word, self._known) in self._known or any(word.startswith(stem_of(other)) for other in alike)
+        return mended(word, self._known) in self._known or stem_of(word) in self._stems
 
     def mend(self, plain: str) -> str:
         """A question with its slips mended to words of labelled questions."""

@@ -64,7 +64,7 @@ def completed(
     paced = asks(question, "how_slow")  # which the pace tells, not a line that holds "step"
     if not (stands or paced or whole) and asked_code(question) is None:
         lines = _beside_lines(weights, lines, lead, intents, sure=sure)
-    of_file = wants_data(question) or Wanted.FILE in wanted(question)[:1]
+    of_file = "own_code" not in intents and (wants_data(question) or Wanted.FILE in wanted(question)[:1])
     if of_file and not holds(subject, Wanted.FILE, lines):
         search = LineSearch(subject, question)
         near = [line for line in search.of_noun(BESIDE, LIKELY) if not _PROGRAM.search(line)]

@@ -111,8 +111,8 @@ def _headers(subject: Subject) -> dict[int, tuple[str, ...]]:
     for at, name in enumerate(table.files):  # of one device each, whose rank the file's name tells
         rows = table.rows_of_file(at) if name.endswith(".csv") and at not in found else range(0)
         head = read_rows(parsed.files, table, np.array(rows[:1], np.intp)) if rows else {}
-        if cells := _columns(next(iter(head.values()), "")):
-            found[at] = cells
+        if columns := _columns(next(iter(head.values()), "")):
+            found[at] = columns
     return found
 
 
@@ -139,9 +139,9 @@ def _read(text: str, header: tuple[str, ...]) -> tuple[str, dict[str, float]]:
     """The device and the numbers of a row."""
     plain = _CLOCK.sub(" ", text).strip(" ,\t")
     cells = [cell.strip() for cell in (plain.split(",") if "," in plain else _DEVICE.sub(r"\1", plain).split())]
-    every = [cell.strip() for cell in text.split(",")]
-    if len(every) == len(header) + 1:  # "15:04:22,124,": what stands behind the clock is no fraction of a second
-        cells = every[1:]
+    whole = [cell.strip() for cell in text.split(",")]
+    if header and len(whole) == len(header) + 1:  # "15:04:22,124,": behind the clock is no fraction of a second
+        cells = whole[1:]
     if header and len(cells) == len(header):
         named = dict(zip(header, cells, strict=True))
         device = next((cell for name, cell in named.items() if _INDEX.match(name) and cell.isdigit()), "")

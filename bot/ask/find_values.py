@@ -132,23 +132,9 @@ def asked_words(weights: WordWeights) -> frozenset[str]:
 
 
 _WAYS = (
-    "value",
-    "mean",
-    "final",
-    "each",
-    "rises",
-    "moves",
-    "extreme",
-    "first",
-    "before",
-    "after",
-    "good",
-    "by_program",
-    "compares_jobs",
-    "stands",
-    "both_sides",
-    "onset",
-)
+    "value", "mean", "final", "each", "rises", "moves", "extreme", "first", "before", "after", "good", "by_program",
+    "compares_jobs", "stands", "both_sides", "onset",
+)  # fmt: skip
 _GENERAL = (
     "gpu step iteration iter update score result metric long big small large number took take taken report reported "
     "use used start began begin end high low size value amount"

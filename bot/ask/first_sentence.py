@@ -28,7 +28,7 @@ def put_right(subject: Subject, question: Question, lines: Sequence[str], intent
     told = list(lines)
     if not told or told[0].startswith(_NONE):
         return told
-    told = _typed_first(subject, question, told)
+    told = told if "own_code" in intents else _typed_first(subject, question, told)
     if front := _cause(subject, question, intents) or lacking(subject, question, told):
         return told if front in told else [front, *told]
     return told
@@ -49,7 +49,10 @@ def _typed_first(subject: Subject, question: Question, told: list[str]) -> list[
     return [best, *(line for line in told if line is not best)] if fits(best) > fits(told[0]) else told
 
 
-_NONE = ("No ", "Nothing", "None ", "I do not know", "That is not", "The logs do not", "There is no")
+_NONE = (
+    "Which file it was is not known", "No ", "Nothing", "None ", "I do not know", "That is not", "The logs do not",
+    "There is no",
+)  # fmt: skip
 
 
 def _cause(subject: Subject, question: Question, intents: Sequence[str]) -> str:

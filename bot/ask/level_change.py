@@ -69,8 +69,8 @@ def level_change(subject: Subject, found: Sequence[FoundValue], *, late: bool = 
     splits = {key: parts for key, mine in numbers.items() if (parts := split(mine, late=late)) is not None}
     rises = {} if late else {key: parts for key, mine in numbers.items() if (parts := rise(mine)) is not None}
     begins = min((parts.at for parts in splits.values()), default=0)
-    latest = bool(rises) and (not splits or min(parts.at for parts in rises.values()) < begins - 1)
-    splits = rises if latest else splits  # what rises on and on has no second level: its beginning is told
+    grows = bool(rises) and (not splits or min(parts.at for parts in rises.values()) < begins - 1)
+    splits = rises if grows else splits  # what rises on and on has no second level: its beginning is told
     if not splits:
         return None
     most = max(sorted(splits), key=lambda key: abs(splits[key].since - splits[key].before))
@@ -78,7 +78,7 @@ def level_change(subject: Subject, found: Sequence[FoundValue], *, late: bool = 
     alike = sorted(key for key, parts in splits.items() if (parts.since - parts.before) / (since - before) >= NEAR)
     mine = by_who[most]
     who = tuple(key[0] for key in sorted(alike, key=lambda key: (natural(key[0]), key[1])))
-    latest = mine[-1].named.value if latest else ""
+    latest = mine[-1].named.value if grows else ""
     return LevelChange(mine[0].named.name, before, since, mine[at - 1], mine[at], who, len(by_who), latest)
 
 

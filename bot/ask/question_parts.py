@@ -102,7 +102,9 @@ def with_noun(text: str, before: Question) -> str:
     noun = " ".join(word for word in head_of(before) if word not in _NO_NOUNS) or next(
         (word for word in _NOUN.findall(before.text) if word.casefold() not in stop_words() | _NO_NOUNS), ""
     )
-    pronoun = _ONE.search(text) or _IT.search(text)
+    it = _IT.search(text)
+    it = it if it and text[it.end() :].strip(" ?.!") else None  # "which process was it" is of the job
+    pronoun = _ONE.search(text) or it
     if not noun or pronoun is None or _OF_ITSELF.search(text):
         return text
     lead = text[: pronoun.start()]

@@ -49,7 +49,7 @@ _ASKS = {
 _PLACE = re.compile(r" \([^()]{1,200}:[0-9]{1,9}\)$")
 _HOLDS = {
     Wanted.PROCESS: re.compile(r"\bpid\W{0,2}[0-9]|\bprocess [0-9]", re.IGNORECASE),
-    Wanted.WHEN: re.compile(r"\b[0-2]?[0-9]:[0-5][0-9]|\bfrom iteration [0-9]"),
+    Wanted.WHEN: re.compile(r"\b[0-2]?[0-9]:[0-5][0-9]|\b[Ff]rom iteration [0-9]"),
     Wanted.HOW_LONG: re.compile(r"\b[0-9][0-9.,]{0,12} ?(?:[mun\u00b5]?s|sec|seconds?|min|minutes?|h|hours?|days?)\b"),
     Wanted.HOW_MANY: re.compile(
         r"(?<![A-Z0-9:.])[0-9][0-9.,]{0,15}(?![0-9]?:[0-9])|\b(?:once|none|no|all)\b", re.IGNORECASE
