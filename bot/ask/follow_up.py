@@ -69,9 +69,9 @@ def _opposite(text: str, before: str) -> str:
     """The question before with a word's opposite ("and the odd ones" behind "where are the even ranks"); else empty."""
     bare = re.sub(r"\bones?\b", " ", _FILLS.sub(" ", _LEADS.sub("", text.strip()))).strip().casefold()
     pairs = [pair if bare == pair[1] else pair[::-1] for pair in _OPPOSITE if bare in pair]
-    return next(
-        (new for old, own in pairs if (new := re.sub(rf"\b{old}\b", own, before, flags=re.IGNORECASE)) != before), ""
-    )
+    words = before.split(" ")
+    turned = (" ".join(own if word.casefold() == old else word for word in words) for old, own in pairs)
+    return next((new for new in turned if new != before), "")
 
 
 def _names(text: str, nodes: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from bot.ask.classify import learnt
 from bot.ask.english import EVENT, JOB, NODE, THING, is_german
 from bot.ask.line_search import LIKELY, MAX_SEARCHED, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, any_of, cited
 from bot.ask.subject import Subject
 from bot.ask.terms import alternatives, stem_of, terms_of
 from bot.ask.told_diagnosis import searched
@@ -144,5 +144,5 @@ def _stands(subject: Subject, word: str) -> bool:
     stems = alternatives(stem_of(word))
     if any(stems & terms for terms in subject.messages):
         return True
-    pattern = re.compile(b"|".join(re.escape(stem.encode()) for stem in sorted(stems)), re.IGNORECASE)
-    return bool(matching(subject.parsed, [pattern], most=MAX_SEARCHED)[0])
+    pattern = any_of(stems)
+    return pattern is not None and bool(matching(subject.parsed, [pattern], most=MAX_SEARCHED)[0])

@@ -91,7 +91,7 @@ def change_of_lead(subject: Subject) -> Lines:
     place = next((at for at, template in enumerate(table.templates) if template.id == lead.event), None)
     rows = table.rows_of([place]).get(place, np.zeros(0, np.intp)) if place is not None else np.zeros(0, np.intp)
     for name, found in values_of_kind(subject, rows).items():
-        if len(name) > 2 and re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", because):
+        if len(name) > 2 and name in because.split():
             mine = [item for item in found if item.who.endswith(diagnosis.nodes[0].node)]
             return told_change(subject, mine)
     return []
