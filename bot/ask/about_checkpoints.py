@@ -7,6 +7,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import searched
+from bot.ask.wanted_value import asks, yes_or_no
 from bot.outcome.savings import INTERVAL, LOADED, Savings, begun, savings
 from bot.text import wording
 from bot.text.harmless import harmless
@@ -17,7 +18,60 @@ from core.live.findings import duration
 from core.model import Scope, Stage
 
 
-def lost(subject: Subject, _question: Question) -> Lines:
+def lost(subject: Subject, question: Question) -> Lines:
+    """The last checkpoint, whether it is whole, and what was computed since; a yes or no first where that is asked."""
+    told, of = _lost(subject), savings(subject.parsed)
+    answer = _whether(subject, question, of) if yes_or_no(question) or asks(question, "any_saved") else ""
+    return (
+        [joined(answer, told[0]), *told[1:]]
+        if answer and not told[0].startswith(("None ", "No line reports"))
+        else told
+    )
+
+
+def _whether(subject: Subject, question: Question, found: Savings) -> str:
+    """Yes, no or not told: of a checkpoint that is named, of an older one, of any; empty where none of it is asked."""
+    started, begun_at = begun(subject.parsed)
+    last = _step_of(subject, found)
+    steps = {*found.steps, *([last] if last is not None else [])}
+    if _OLDER.search(question.text):
+        older = sorted(steps | set(begun_at))[:-1]
+        return f"Yes, of step {older[-1]:,}." if older else "No older one: no line tells of any saving before the last."
+    if asks(question, "saved_whole"):
+        match = _NUMBERED.search(question.text)
+        step = int(match[1] or match[2]) if match else last
+        if step is not None and step in steps:
+            return _reported(subject, found, step, last=last)
+        return _HALF if started.lines else "No line reports it as saved."
+    if not asks(question, "any_saved"):
+        return ""
+    if found.found.lines:
+        return "Yes."
+    return "Not for certain: lines tell only that a saving began." if started.lines else "None that the logs report."
+
+
+_HALF = "Not told: a line says that the saving began, and none that it ended."
+
+
+def _reported(subject: Subject, found: Savings, step: int, *, last: int | None) -> str:
+    """By whom a step is reported as saved, or who does not report it."""
+    every = {*subject.parsed.table.ranks, *subject.parsed.job.manifest.node_of_rank}
+    who = {*found.ranks, *(speaker for speaker in found.found.who if "rank" in speaker)}
+    if step == last and found.missing:
+        return f"No: {wording.ranks(found.missing)} did not report it."
+    of = f"all {len(every):,} ranks report" if len(who) == len(every) > 1 else "lines report"
+    return f"Yes, by the logs: {of} that of step {step:,} saved."
+
+
+_NUMBERED = re.compile(
+    r"(?:checkpoint|ckpt|snapshot|step|iter)[-_ #]{0,2}0{0,8}([0-9]{1,9})|\b([0-9]{2,9})\b", re.IGNORECASE
+)
+_OLDER = re.compile(
+    r"\b(?:older|earlier|previous|before that|another|ältere\w?|frühere\w?)\b|更早|之前的", re.IGNORECASE
+)
+
+
+def _lost(subject: Subject) -> Lines:
     """The last checkpoint, whether it is whole, and what was computed since."""
     parsed = subject.parsed
     attempts = attempts_of(parsed, subject.diagnosis)
@@ -146,7 +200,11 @@ _OFF = re.compile(
 
 def _may_report(sample: str) -> bool:
     """Whether a kind of message may tell of a saving: no recomputing of activations, no printed setting."""
-    return not _RECOMPUTING.search(sample) and not _PRINTED.search(sample.rstrip())
+    return not (_RECOMPUTING.search(sample) or _PRINTED.search(sample.rstrip()) or _SETTING.search(sample))
+
+
+# A setting, no report: "checkpoint_period: 40", "save_interval=500"
+_SETTING = re.compile(r"\b(?:checkpoint|ckpt|save|saving)\w{0,20}_\w{1,30}[\"']?\s{0,4}[=:]", re.IGNORECASE)
 
 
 def _none_known(subject: Subject, reached: str) -> Lines:
@@ -166,7 +224,9 @@ def _none_known(subject: Subject, reached: str) -> Lines:
     rows = [row for mine in parsed.table.rows_of(kinds).values() for row in mine.tolist()]
     if rows:  # "policy stored": no report that is known, and no reason to deny one
         may = tell(parsed, rows, "a word that may mean a saving", latest=True)
-        says = f"The last line that may tell of a checkpoint, of which no report is known, is this one.{reached}"
+        after = int(parsed.iterations.of_row[max(rows, key=lambda row: (int(parsed.table.time[row]), row))])
+        at = f", after iteration {after:,}" if after >= 0 else ""
+        says = f"The last line that may tell of a checkpoint{at}, of which no report is known, is this one.{reached}"
         return [cited(says), *quoted(may, 3)]
     says = (
         f"No line reports a saved checkpoint in words that are known here ({searched(subject)} were searched).{reached}"

@@ -1,6 +1,7 @@
 """Answers about the program's own source: where the error came, and what its message names."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rapidfuzz import process
@@ -11,7 +12,10 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, raw
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import what_failed
+from bot.text import wording
 from bot.text.harmless import harmless
+from core.dumps.plain_values import MAX_BYTES, read_json
+from core.errors import UnreadableLog
 from core.logs.context import lines_around
 from core.model import EventEvidence, Line, Role
 
@@ -32,7 +36,51 @@ def own_code(subject: Subject, question: Question) -> Lines:
     """The innermost line of the program's own code in the tracebacks of the fault, or of who is named."""
     none = "The logs do not tell a line of code: no traceback of what failed stands in them."
     lead = subject.leading
-    return told_places(subject, question) or [cited(none), *([what_failed(subject)] if lead else [])]
+    places = told_places(subject, question)
+    if recorded := [] if any("of your own" not in line for line in places[:1]) else recorded_places(subject, question):
+        return recorded
+    return places or [cited(none), *([what_failed(subject)] if lead else [])]
+
+
+def recorded_places(subject: Subject, question: Question) -> Lines:
+    """Where the program was at its last collective, by the frames that flight recorders dumped; empty without any.
+
+    Of the even or the odd ranks, or of who is named, where the question says so.
+    """
+    by_place: dict[str, list[int]] = {}
+    for file in subject.parsed.job.dumps[:MAX_DUMPS]:
+        rank = re.search(r"([0-9]{1,6})(?:\.\w{1,8})?$", file.name)
+        with file.open() as stream:
+            data = stream.read(MAX_BYTES)
+        if rank is None or not data.lstrip().startswith(b"{") or not (place := _recorded(data, file.name)):
+            continue
+        by_place.setdefault(place, []).append(int(rank[1]))
+    parity = next((at for at, word in enumerate(("even", "odd")) if question.says(word)), None)
+    mine = {place: ranks for place, ranks in by_place.items() if _are_asked(question, ranks, parity)} or by_place
+    told = sorted(mine.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [cited(f"By the dumps {wording.ranks(sorted(ranks))} stood in {place}.") for place, ranks in told[:4]]
+
+
+def _recorded(data: bytes, name: str) -> str:
+    """The frames of the last operation of a flight recorder that is not completed; empty where it names none."""
+    try:
+        value = read_json(data, name)
+    except UnreadableLog:
+        return ""
+    entries = value.get("entries") if isinstance(value, dict) else None
+    every = [one for one in entries if isinstance(one, dict) and one.get("frames")] if isinstance(entries, list) else []
+    open_ = [one for one in every if one.get("state") != "completed"] or every[-1:]
+    frames = [one for one in open_[0]["frames"] if isinstance(one, dict)] if open_ else []
+    own = [one for one in frames if not _LIBRARY.search(str(one.get("filename")))] or frames
+    places = (f"{one.get('name')} ({one.get('filename')}, line {one.get('line')})" for one in own[:2])
+    return ", called by ".join(harmless(place, 200) for place in places)
+
+
+def _are_asked(question: Question, ranks: Sequence[int], parity: int | None) -> bool:
+    return bool(set(question.ranks) & set(ranks)) or (parity is not None and all(rank % 2 == parity for rank in ranks))
+
+
+MAX_DUMPS = 256  # files of dumps that are read for frames
 
 
 def told_places(subject: Subject, question: Question) -> Lines:

@@ -4,17 +4,17 @@ import re
 
 import numpy as np
 
+from bot.ask.about_clocks import HOUR, zones
 from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.about_pace import onset
-from bot.ask.level_change import first_change
-from bot.ask.progress_bars import told_bars
+from bot.ask.level_change import change_of_lead, first_change
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.standstill import told_missing, told_silence
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import told_claims, what_failed
-from bot.ask.waits import longest_wait, waits
+from bot.ask.waits import waits
 from bot.ask.wanted_value import Wanted, asks, wanted, yes_or_no
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -54,6 +54,10 @@ def _began(subject: Subject, question: Question) -> Lines:
         events = _of_peers(subject)[:1]
     if events:
         return [_when(subject, event) for event in events]
+    if Wanted.WHEN in wanted(question) and (own := _of_named(subject, question)):
+        return own
+    if not question.nodes and (changed := change_of_lead(subject)):
+        return [*changed, *([progress] if (progress := _last_progress(subject)) else [])]
     sentences = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]
     timed = sorted(
         (event for event in sentences if event.first_time is not None),
@@ -79,6 +83,20 @@ def _began(subject: Subject, question: Question) -> Lines:
     ]
 
 
+def _of_named(subject: Subject, question: Question) -> Lines:
+    """When who is named first logged any of the evidence; empty where they logged none of it."""
+    units, table = named_units(subject, question), subject.parsed.table
+    kinds = {event.event for event in subject.diagnosis.events if event.role is not Role.BENIGN}
+    places = [at for at, template in enumerate(table.templates) if template.id in kinds]
+    rows = [row for mine in table.rows_of(places).values() for row in mine.tolist() if table.time[row] != NO_TIME]
+    own = (row for row in rows if subject.origin(row).node in units)
+    timed = sorted(own, key=lambda row: (int(table.time[row]), row))
+    if not timed:
+        return []
+    first = f"{wording.names(units, 2, 60)}: {clock(int(table.time[timed[0]]))}, its first line of what is evidence:"
+    return [cited(first), *quoted(job_lookup.found_rows(subject.parsed, "", timed[:1]), 1), what_failed(subject)]
+
+
 def _of_peers(subject: Subject) -> list[EventEvidence]:
     """What healthy peers logged of it, by its time."""
     told = (event for event in subject.diagnosis.events if event.role is Role.PROPAGATED)
@@ -98,8 +116,7 @@ def hung(subject: Subject, question: Question) -> Lines:
     if asks(question, "alive") or asks(question, "still_so"):
         sentences.append(_goes_on(subject, question))
     if hangs:
-        long = "" if why else longest_wait(subject, question)
-        sentences.append(cited(f"It hung{long}. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
+        sentences.append(cited(f"It hung. {joined(*map(wording.sentence, why or [diagnosis.headline]))}"))
     elif waited:
         sentences += [*waited, cited(joined("The diagnosis by itself does not call it a hang.", *moved[:1]))]
     elif diagnosis.facts.get("status") == "RUNNING" and diagnosis.scope in (Scope.NODE, Scope.JOB) and not moved:
@@ -178,16 +195,15 @@ def reached(subject: Subject, question: Question) -> Lines:
     ended = "ended" if diagnosis.scope is Scope.NONE else "failed"
     stage = "" if diagnosis.stage is Stage.UNKNOWN else f" It {ended} in the stage {diagnosis.stage}."
     if iterations.last is None:
-        bars = told_bars(subject)[:3]
         none = f"No line counts iterations, so none is known to be complete.{stage}"
-        sentences += [*bars, cited(f"No line else counts iterations.{stage}")] if bars else [cited(none)]
+        sentences.append(cited(none))
     else:
         share = (
             f" of {iterations.total:,} planned ({100 * iterations.last / iterations.total:.0f} %)"
             if iterations.total
             else ""
         )
-        if iterations.total and question.says("remain", "left", "missing", "still"):
+        if iterations.total and (question.says("remain", "left", "missing", "still") or asks(question, "remains")):
             share += f", {iterations.total - iterations.last:,} remain"
         sentences.append(cited(f"It came to iteration {iterations.last:,}{share}{_at_last(subject)}.{stage}"))
     if len(iterations.of_rank) > 1:
@@ -227,9 +243,11 @@ def _first_where(subject: Subject, event: EventEvidence) -> str:
     if rows is None:
         return ""
     firsts: dict[str, int] = {}
+    hours = zones(subject)
     for row in rows.tolist():
         node, time = subject.origin(row).node, int(table.time[row])
         if node and time != NO_TIME:
+            time -= round(hours.get(node, 0.0) * HOUR)
             firsts[node] = min(time, firsts.get(node, time))
     who = f"{wording.counted(len(event.nodes), 'node')} logged {event.id}"
     at = f" after iteration {event.iterations[0]:,}" if event.iterations else ""
@@ -301,7 +319,7 @@ def _last_progress(subject: Subject) -> str:
 def _without_events(subject: Subject, question: Question) -> list[str]:
     """Nothing points to a failure: what numbers changed, else what the course says."""
     progress = _last_progress(subject)
-    if changed := onset(subject) or first_change(subject, question):
+    if changed := onset(subject) or told_silence(subject) or first_change(subject, question):
         return [*changed, *([progress] if progress else [])]
     return [
         cited(f"No event marks a beginning: {lower(subject.diagnosis.headline)}."),

@@ -1,8 +1,11 @@
 """Answers from tables of devices: clock, power, temperature, load of one, then and now, and which one is apart."""
 
 import re
+from collections.abc import Sequence
 from statistics import median
+from typing import NamedTuple
 
+from bot.ask.about_nodes import device_of, suspect
 from bot.ask.device_rows import DeviceRow, device_rows, devices_by
 from bot.ask.find_values import SPOKEN_CLOCK
 from bot.ask.question import Question
@@ -13,18 +16,16 @@ from bot.note.claim_source import clock
 from bot.text import wording
 from core.answer.job_lookup import found_rows
 from core.logs.lines import NO_TIME
+from core.model import Scope
+from core.naming import natural
 
 APART = 1.2  # times the middle of the others: the devices of a job do the same work, and differ by some per cent
 END = 0.2  # share of a device's rows whose middle stands for the end
+MAX_APART = 4  # devices that are told one by one
 FEWEST = 3  # devices of which one can stand apart
 _UNITS = {
-    "clock": " MHz",
-    "memory clock": " MHz",
-    "power": " W",
-    "temperature": " C",
-    "utilization": " %",
-    "memory": " MiB",
-}
+    "clock": " MHz", "memory clock": " MHz", "power": " W", "temperature": " C", "utilization": " %", "memory": " MiB",
+}  # fmt: skip
 _DAY = 86_400_000_000  # microseconds
 _ASKED = (
     ("memory clock", re.compile(r"\bmem(?:ory)? (?:clock|clk)|\bmclk\b")),
@@ -51,21 +52,26 @@ _ASKED = (
     ),
 )
 _WHICH = re.compile(
+    r"^(?:and |so )?(?:which|what|welche\w{0,2}) (?:\w{1,12} )?(?:gpu|npu|card|device|chip|accelerator)s?"
+    r"(?: (?:is|was|died|broke|failed|exactly|on|in)\b.{0,30})?\W*$|"
     r"\b(?:which|what|wich|welche\w{0,2}) (?:\w{1,12} ){0,2}(?:gpu|card|device|npu)s?\b.{0,40}"
     r"\b(?:slow\w{0,4}|throttl\w{0,4}|hot\w{0,4}|clock\w{0,3}|low\w{0,4}|high\w{0,4}|bad|apart|odd|different|langsam\w{0,3}|heiß\w{0,3})\b"
     r"|\b(?:throttl|drossel)\w{0,4}\b|哪.{0,6}(?:卡|gpu).{0,12}(?:慢|热|降频)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 _DEVICE = re.compile(r"\b(?:gpu|npu|card|device)[ #:_-]{0,2}([0-9]{1,2})\b", re.IGNORECASE)
 
 
-def devices(subject: Subject, question: Question) -> Lines | None:
+def devices(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0911 a kind of question each
     """What tables of devices tell of a quantity or of the device that is apart; None where neither is asked or told."""
     text = f"{question.text.casefold()}\n{question.plain}"
     kind = next((name for name, pattern in _ASKED if pattern.search(text)), "")
     which = _WHICH.search(text) is not None
     if question.quoted or not (kind or which):
         return None
+    first = subject.diagnosis.nodes[0] if subject.diagnosis.scope is Scope.NODE and subject.diagnosis.nodes else None
+    if which and not kind and first is not None and (told := device_of(subject, first)):
+        return [*told, *suspect(subject, question)[:1]]  # what the machine's own lines of the fault name
     rows = [row for row in device_rows(subject) if not kind or kind in row.numbers]
     if not rows:
         return None
@@ -75,13 +81,15 @@ def devices(subject: Subject, question: Question) -> Lines | None:
     mine = [row for row in mine if not number or row.device == f"GPU {number[1]}"]
     if not mine:
         return None
-    odd = None if kind and _HOW_HOT.search(question.plain) else _apart(rows, kind)
-    if kind and (number or not odd or (own and odd[0] not in own)):
+    odd = [] if kind and _HOW_HOT.search(question.plain) else _apart(rows, kind)
+    if kind and (number or not odd or (own and odd[0].node not in own)):
         return _told(subject, question, kind, mine, one=number is not None)
-    if odd is None:
+    if not odd:
         return [cited(f"None is far from the others: {_levels(rows)}.")] if which else None
-    node, device, name, at_end, others = odd
-    whole = [row for row in rows if (row.node, row.device) == (node, device)]
+    if len(odd) > 1:
+        return [_several(rows, odd), *_told(subject, question, odd[0].quantity, _rows_of(rows, odd[0]), one=True)]
+    node, device, name, at_end, others = odd[0]
+    whole = _rows_of(rows, odd[0])
     beside = ", ".join(
         f"{other} {_end(whole, other):g}{_UNITS[other]}"
         for other in whole[-1].numbers
@@ -139,19 +147,50 @@ def _extreme(subject: Subject, question: Question, kind: str, rows: list[DeviceR
     return [cited(f"{says}{_when(subject, best)}{beside if len(every) > 1 else ''}."), *_shown(subject, best)]
 
 
-def _apart(rows: list[DeviceRow], kind: str) -> tuple[str, str, str, float, float] | None:
-    """Node, device, quantity, its level at the end and that of the others, of the device that is furthest from them."""
+class _Apart(NamedTuple):
+    """A device that is apart: its quantity, its level at the end, the middle of the others."""
+
+    node: str
+    device: str
+    quantity: str
+    level: float
+    others: float
+
+
+def _rows_of(rows: list[DeviceRow], odd: _Apart) -> list[DeviceRow]:
+    return [row for row in rows if (row.node, row.device) == (odd.node, odd.device)]
+
+
+def _several(rows: list[DeviceRow], odd: Sequence[_Apart]) -> str:
+    """Each of several devices that are apart, with its clock, power and temperature at the end."""
+
+    def told(one: _Apart) -> str:
+        mine = _rows_of(rows, one)
+        levels = (f"{name} {_end(mine, name):g}{_UNITS[name]}" for name in _UNITS if name in mine[-1].numbers)
+        return f"{one.device}{f' on {one.node}' if one.node else ''}: {', '.join(levels)}"
+
+    listed = "; ".join(told(one) for one in odd[:MAX_APART])
+    return cited(f"{listed} (at the end; the others' {odd[0].quantity} is {odd[0].others:g}{_UNITS[odd[0].quantity]}).")
+
+
+def _apart(rows: list[DeviceRow], kind: str) -> list[_Apart]:
+    """The devices that are as far from the others as the furthest one is, by one quantity, on its side."""
     every = list(devices_by(rows))
-    best: tuple[float, tuple[str, str, str, float, float]] | None = None
+    found: list[tuple[float, _Apart]] = []
     for name in (kind,) if kind else ("clock", "power", "temperature"):
         ends = {key: _end(mine, name) for key, mine in every if any(name in row.numbers for row in mine)}
         for (node, device), value in ends.items():
             others = [other for key, other in ends.items() if key != (node, device)]
             middle = median(others) if len(others) >= FEWEST - 1 else 0.0
             ratio = max(value / middle, middle / value) if middle > 0 and value > 0 else 1.0
-            if ratio >= APART and (best is None or ratio > best[0]):
-                best = ratio, (node, device, name, value, middle)
-    return best[1] if best else None
+            if ratio >= APART:
+                found.append((ratio, _Apart(node, device, name, value, middle)))
+    most = max(found, key=lambda item: item[0], default=None)
+    if most is None:
+        return []
+    above = most[1].level > most[1].others
+    alike = [one for _, one in found if one.quantity == most[1].quantity and (one.level > one.others) is above]
+    return [most[1]] if 2 * len(alike) > len(every) else sorted(alike, key=lambda one: natural(one.node + one.device))
 
 
 def _end(rows: list[DeviceRow], kind: str) -> float:

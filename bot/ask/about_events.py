@@ -5,6 +5,7 @@ import re
 from bot.ask.about_exits import asked_code, by_exit_code, exit_code, exit_codes, process_of, time_up
 from bot.ask.about_jobs import argument_line
 from bot.ask.about_memory import oom_report
+from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -40,7 +41,7 @@ def explain(subject: Subject, question: Question) -> Lines | None:  # noqa: PLR0
         for name, term in word_lists("words")["terms"].items()
         if re.search(rf"(?<!\w){name}(?!\w)", question.text, re.IGNORECASE)
     ]
-    if terms:
+    if terms and Wanted.WHO not in wanted(question):
         here = [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]
         return [*(cited(term) for term in terms[:2]), *(_piece(subject, here[0].id) if here else [])]
     if (events := [event for event in said_in_evidence(subject, question) if isinstance(event, EventEvidence)]) and (
@@ -104,7 +105,8 @@ def _ends_told(subject: Subject) -> list[str]:
         told = [cited(f"Of a kill or an order to stop: {found.says}"), *quoted(found, 2)]
     if not told and not codes:
         told = [cited("I looked for a kill or an order to stop in all evidence and lines, and found none.")]
-    led = [cited(f"What ended it: {subject.sentence_of(lead)}", lead.id)] if lead and not lead.ordinary else []
+    what = "What ended it" if lead and lead.is_trace else "What others noticed of it"
+    led = [cited(f"{what}: {subject.sentence_of(lead)}", lead.id)] if lead and not lead.ordinary else []
     return [*codes, *told, *led] if codes else [*led, *told]
 
 
@@ -123,11 +125,13 @@ def stopped(subject: Subject) -> Lines:
     rows, _ = matching(parsed, [_STOPPED])
     course, times = parsed.iterations.course, parsed.table.time
     since = int(course.times[-1]) if len(course) else NO_TIME  # before the last progress it is of something else
-    last = [row for row in rows if int(times[row]) == NO_TIME or int(times[row]) >= since]
-    found = tell(parsed, last, "a word on its end", latest=True)
+    table = parsed.table  # a line without a clock has that of the line above
+    last = [row for row in rows if int(times[row]) == NO_TIME or not table.timed[row] or int(times[row]) >= since]
+    first = sorted(last, key=lambda row: (int(times[row]), row))[:1]  # the others pass it on
+    found = tell(parsed, first, "a word on its end")
     if not found.lines:
         return []
-    at = f" at {found.clock[0]}" if found.clock[0] else ""
+    at = f" at {found.clock[0]}" if found.clock[0] and table.timed[first[0]] else ""
     said = wording.without_clock(found.lines[0].text.strip())
     nobody = "" if _BY_SOMEBODY.search(said) else "; it names nobody"
     return [cited(f"It was stopped{at}, as this line says: “{said}”{nobody}."), *quoted(found, 2)]
@@ -141,6 +145,7 @@ _BY_SOMEBODY = re.compile(r"\b(?:by|durch|von|from|user|uid)\b", re.IGNORECASE)
 _STOPPED = re.compile(
     rb"\b(?:job|workload|run|pod|task)\b[^\n]{0,60}\b(?:stopped|deleted|terminated)\b|\bstop(?: was)? requested\b"
     rb"|(?<!early )\bstopping\b|\binterrupt, abort|\bqdel\b|\bscancel\b|\bkilling job\b|\bterminating training\b"
+    rb"|\btime ?(?:out|limit)\b[^\n]{0,24}\b(?:reached|expired|exceeded)\b|\bsending SIG(?:TERM|INT|KILL)\b"
     rb"|\breceived [0-9]{1,2} death signal\b|\b(?:abgebrochen|abbruch)\b",
     re.IGNORECASE,
 )
@@ -154,13 +159,20 @@ def _by(subject: Subject, question: Question) -> Lines:
     return _orders(subject) if when or question.says(*_ORDERED_BY) else []
 
 
+def by_person(subject: Subject, question: Question) -> Lines:
+    """Who did what the question says, where a line about it names a user; else that none tells, with those lines."""
+    shown = LineSearch(subject, question).shown(2, LIKELY)
+    named = [line for line in shown if _BY_SOMEBODY.search(line)]
+    return named or [cited(f"No log tells who did that ({searched(subject)} were searched)."), *shown]
+
+
 def by_whom(subject: Subject, question: Question) -> Lines:
     """Who ended it, as far as lines name anybody: kernel, limit, order, launcher; else that no log tells."""
     sent = seek(subject.parsed, [_BY_LAUNCHER], "a launcher that ends the others")
     of_launcher = [cited(f"The launcher ended the others: {sent.says}"), *quoted(sent, 1)] if sent.lines else []
     if question.says(*_OTHERS) and of_launcher:
         return of_launcher
-    if told := _for_another(subject) if asks(question, "whose_job") else oom_report(subject):
+    if told := oom_report(subject):
         return told
     if orders := _orders(subject):
         nobody = not orders[0].startswith("It was stopped") and not time_up(subject)
@@ -179,15 +191,6 @@ def by_whom(subject: Subject, question: Question) -> Lines:
     return _by_signal(subject) or [cited(says), *of_launcher[:1]]
 
 
-def _for_another(subject: Subject) -> Lines:
-    """For which other job it had to go, or that no line names one, and who ordered it."""
-    named = seek(subject.parsed, [_FOR_ANOTHER], "another job that took its place")
-    if named.lines:
-        return [cited(wording.sentence(named.says)), *quoted(named, 2)]
-    none = f"{BY_NOBODY}: none of {searched(subject)} names another job that took its place."
-    return [cited(none), *_orders(subject)]
-
-
 def _by_signal(subject: Subject) -> Lines:
     """What leads the evidence, where that tells of a signal and its sender: "SIGTERM from node agent"; else empty."""
     lead = subject.leading
@@ -197,10 +200,6 @@ def _by_signal(subject: Subject) -> Lines:
     return [cited(f"{says}: {subject.sentence_of(lead)}", lead.id), *raw(lead.lines, 2)]
 
 
-# As Slurm ("preempted for job 7"), Volcano and Kueue ("reclaim resources for") tell for whom a job had to go
-_FOR_ANOTHER = re.compile(
-    rb"preempt(?:ed|or|ing)? (?:by|for) (?:job|pod)|\breclaim resources for\b|in favou?r of job", re.IGNORECASE
-)
 # "Sending process 7 closing signal SIGTERM" (torch elastic), "Killing subprocess 31882" (DeepSpeed)
 _BY_LAUNCHER = re.compile(rb"closing signal SIG(?:TERM|KILL)|\bkilling subprocess\b|will be terminated", re.IGNORECASE)
 # Python's own "KeyboardInterrupt", what pdsh and shells print of a Ctrl-C ("^C"), a shell of a lost terminal ("Hangup")

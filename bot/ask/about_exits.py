@@ -1,17 +1,20 @@
 """Answers about exit codes: what one means, and who ended with it."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.outcome.exit_codes import codes_of, described, signal_of
 from bot.text import wording
 from core.answer.job_lookup import MAX_LINES, found_rows
-from core.answer.search import matching
+from core.answer.search import matching, seek
 from core.events.row_text import read_rows
+from core.logs.context import lines_around
 from core.model import EventEvidence
 from core.naming import natural
 
@@ -98,8 +101,9 @@ def reported_codes(subject: Subject) -> dict[str, int]:
             continue
         node = subject.origin(row).node or ""
         torchrun, pid, host, tasks, code, returned = (group.decode() if group else "" for group in match.groups())
-        if torchrun:  # its report has the rank of each failure in a line of its own; the process number leads there
-            rank = rank_of_process(subject, pid)
+        if torchrun:  # its report has the rank of each failure in a line of its own
+            rank = _rank_above(subject, row, pid)
+            rank = rank_of_process(subject, pid) if rank is None else rank
             whose = f"rank {rank}" if rank is not None else f"process {pid}"
             found.setdefault(f"{whose} on {node}" if node and rank is None else whose, int(torchrun))
         elif tasks:
@@ -109,6 +113,44 @@ def reported_codes(subject: Subject) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: natural(item[0])))
 
 
+def of_signal(subject: Subject, question: Question) -> Lines | None:
+    """Which ranks or nodes a signal ended, or with what those ended who are named; None where neither is asked."""
+    names = {name for pattern, name in _SIGNALS if pattern.search(question.text)}
+    units = [f"rank {rank}" for rank in question.ranks] or list(question.nodes)
+    if not names or not (Wanted.WHO in wanted(question) or units) or asks(question, "by_whom"):
+        return None
+    codes = {**codes_of(subject.parsed.job.manifest), **reported_codes(subject)}
+    if units and Wanted.WHO not in wanted(question):
+        mine = [(unit, codes[unit]) for unit in units if unit in codes]
+        told = [f"{unit} ended with exit code {described(code)}" for unit, code in mine]
+        yes = "Yes" if any(signal_of(code) in names for _, code in mine) else "No"
+        first = [cited(f"{yes}: {'; '.join(told)}."), *(cited(means(code)) for _, code in mine[:1])]
+        return [*first, *_report_lines(subject, mine)] if mine else None
+    inside = {f"rank {rank}" for node in question.nodes for rank in subject.ranks_on(node)} or codes
+    mine = [(unit, code) for unit, code in codes.items() if signal_of(code) in names and unit in inside]
+    mine.sort(key=lambda item: not item[0].startswith("rank "))
+    homes = {f"rank {rank}": f" on {node}" for rank, node in subject.home.items()}
+    told = [f"{unit}{homes.get(unit, '')} (exit code {described(code)})" for unit, code in mine]
+    if not mine or (asks(question, "which_rank") and not mine[0][0].startswith("rank ")):
+        return None
+    return [cited(f"{wording.sentence('; '.join(told[:6]))}."), *_report_lines(subject, mine)]
+
+
+def _report_lines(subject: Subject, told: Sequence[tuple[str, int]]) -> Lines:
+    """The lines of the launchers' reports about some who ended."""
+    ranks = "|".join(unit[5:] for unit, _ in told if unit.startswith("rank "))
+    report = re.compile(rb"\brank {1,12}: (?:%s) \(local_rank" % ranks.encode())
+    return quoted(seek(subject.parsed, [report], "a report"), 1) if ranks else []
+
+
+_SIGNALS = (
+    (re.compile(r"\bsig ?kill|\bkill(?:ed)? -9|\bsignal 9\b|\bshot\b|\bkilled\b", re.IGNORECASE), "SIGKILL"),
+    (re.compile(r"\bsig ?term|\bsignal 15\b", re.IGNORECASE), "SIGTERM"),
+    (re.compile(r"\bsig ?segv|\bseg(?:mentation )?fault", re.IGNORECASE), "SIGSEGV"),
+    (re.compile(r"\bsig ?abrt|\babort(?:ed)?\b", re.IGNORECASE), "SIGABRT"),
+)
+
+
 def time_up(subject: Subject) -> str:
     """That a limit of time ended it, where exit codes say so; empty where they do not."""
     who = [name for name, code in codes_of(subject.parsed.job.manifest).items() if code == TIMED_OUT]
@@ -116,6 +158,20 @@ def time_up(subject: Subject) -> str:
         return ""
     of = f"{wording.names(who, 4, 60)} ended with exit code {TIMED_OUT}, that of the command `timeout`"
     return cited(f"A limit of time ended it, which needs no person: {of}, which stops a program when its time is up.")
+
+
+def _rank_above(subject: Subject, row: int, pid: str) -> int | None:
+    """The rank that torchrun's report names in the line above the exit code of a process; None where none does."""
+    table = subject.parsed.table
+    place = table.files[int(table.file[row])], int(table.line[row])
+    lines = [line.text for line in lines_around(subject.parsed.job, [place], REPORT)[place].lines]
+    at = next((at for at, text in enumerate(lines) if f"(pid: {pid})" in text and "exitcode " in text), 0)
+    match = _REPORT_RANK.search(lines[at - 1]) if at else None
+    return int(match[1]) if match else None
+
+
+REPORT = 40  # lines of torchrun's report, which may be one message, behind the one that is known to hold a code
+_REPORT_RANK = re.compile(r"\brank {1,12}: ([0-9]{1,6}) \(local_rank")
 
 
 def process_of(subject: Subject, event: EventEvidence) -> str:

@@ -4,10 +4,13 @@ import re
 
 import numpy as np
 
+from bot.ask.about_exits import reported_codes
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
+from bot.ask.standstill import missing, told_missing
 from bot.ask.subject import Subject
+from bot.ask.wanted_value import asks
 from bot.note.claim_source import clock
 from bot.outcome.exit_codes import codes_of, described, signal_of
 from bot.text import wording
@@ -49,6 +52,22 @@ def fate(subject: Subject, question: Question) -> Lines:
     return [*sentences, *quoted(found, 2)]
 
 
+def doing(subject: Subject, question: Question) -> Lines | None:
+    """What who is named did last, and what all others wrote then and it did not; None where that is not asked."""
+    units = _units(subject, question)
+    if not units or not asks(question, "doing") or question.says("stack", "trace", "scheduler", "kernel"):
+        return None
+    unit = units[0]
+    voices = _voices(subject, unit)
+    lacks = missing(subject)
+    mine = {int(unit[5:])} if unit.startswith("rank ") else set(subject.ranks_on(unit))
+    told = told_missing(subject) if lacks is not None and mine & set(lacks.ranks) else []
+    if not voices and not told:
+        return None
+    found = job_lookup.last_words(subject.parsed, subject.parsed.table.rows_of_voices(voices), unit)
+    return [*told[:2], cited(ending(subject, unit)), *quoted(found, 2)]
+
+
 def ending(subject: Subject, unit: str) -> str:
     """When a node or a rank wrote its last line, how far it was, and with what it ended."""
     node = _node_of(subject, unit)
@@ -62,6 +81,7 @@ def ending(subject: Subject, unit: str) -> str:
     if last != NO_TIME and every - last >= SECOND:
         says += f", {duration((every - last) / SECOND)} before the last line of all"
     own = codes.get(unit, codes.get(node))
+    own = reported_codes(subject).get(unit, own) if unit.startswith("rank ") or own is None else own
     if own is None:
         killed = _killed(subject, unit, node)
         return f"{says}. {killed or 'No exit code of it is known.'}"

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.ask.arguments import argument_changes, commands_of, printed_changes, shown_value
-from bot.ask.numbers_beside import differing
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined
 from bot.ask.subject import Subject
@@ -36,7 +35,6 @@ def compare(subject: Subject, question: Question) -> Lines | None:
     same = [cited(_same(mine, theirs, name))] if theirs.scope is not Scope.NONE or _SAME.search(question.plain) else []
     sentences = [
         *same,
-        *differing(subject, other, name),
         cited(f"{name}: {wording.sentence(theirs.headline).rstrip('.')} ({theirs.confidence})."),
     ]
     differ = _differences(other.parsed.job.manifest, subject.parsed.job.manifest)
@@ -137,43 +135,7 @@ def before(subject: Subject, question: Question) -> Lines:
         )
     if sentences:
         return sentences
-    return _not_known(subject)
-
-
-def _not_known(subject: Subject) -> list[str]:
-    """Nobody confirmed a fault like it; which jobs beside it failed, of whom nobody knows whether they ended so."""
-    none = cited("The fault library holds nothing that fits or looks like this job.")
-    every = subject.beside.manifests()
-    failed = [
-        manifest.job_id
-        for manifest in every
-        if manifest.status is Status.FAILED and manifest.job_id != subject.parsed.job.id
-    ]
-    if not failed:
-        return [none]
-    says = f"Beside it {wording.counted(len(failed), 'job')} failed: {wording.names(failed, 6, 60)}. Whether one ended"
-    return [none, cited(f"{says} the same way is not known before it is compared: “compare with JOB”.")]
-
-
-def jobs(subject: Subject, question: Question) -> Lines:
-    """The jobs beside this one: which failed, which share a confirmed fault, which used a node."""
-    if question.nodes:
-        return _jobs_of(subject, question.nodes[0])
-    others = [manifest for manifest in subject.beside.manifests() if manifest.job_id != subject.parsed.job.id]
-    shared = [fault for fault in subject.known if fault.exact and fault.jobs]
-    sentences = [
-        cited(f"With the same confirmed fault, “{fault.title}”: {wording.names(fault.jobs, 8, 60)}.", fault.id)
-        for fault in shared
-    ]
-    if not sentences:
-        sentences.append(
-            cited("No other job is filed under the same confirmed fault; “compare with JOB” tells if one is alike.")
-        )
-    for status in (Status.FAILED, Status.CANCELLED, Status.RUNNING, Status.COMPLETED):
-        mine = [other.job_id for other in others if other.status is status]
-        if mine:
-            sentences.append(cited(f"{status.capitalize()} beside it: {len(mine):,}: {wording.names(mine, 10, 60)}."))
-    return sentences[:5] if others else [*sentences, cited("No other job is beside this one.")]
+    return [cited("The fault library holds nothing that fits or looks like this job.")]
 
 
 def _jobs_of(subject: Subject, node: str) -> list[str]:

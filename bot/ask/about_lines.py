@@ -1,13 +1,13 @@
 """Answers from the raw lines: last words, lines around an event or with some words, stacks, nodes side by side."""
 
 import re
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.ask.about_code import told_places
+from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
 from bot.ask.level_change import first_change
 from bot.ask.line_search import LIKELY, LineSearch
@@ -51,9 +51,12 @@ def last(subject: Subject, question: Question) -> Lines | None:
         if rank not in parsed.table.ranks and home in parsed.table.nodes:
             rows = job_lookup.rows_of_node(parsed.table, home)
             own = wording.ranks(subject.ranks_on(home))
-            sentences.append(
-                cited(f"No line names rank {rank}; it runs on {home} ({own}), whose last lines are these.")
-            )
+            named = seek(parsed, [re.compile(rb"\brank\W{0,14}%d(?![0-9])" % rank)], f"rank {rank}", latest=True)
+            none = f"No log is rank {rank}'s own; it runs on {home} ({own})"
+            sentences.append(cited(f"{none}. {ending(subject, f'rank {rank}')}"))
+            sentences += quoted(named, 2)
+            if named.lines:
+                continue
             sentences += _tail(subject, job_lookup.of_node(parsed, home), rows, home)[1:]
             continue
         sentences += _tail(
@@ -224,48 +227,10 @@ def _stacks(subject: Subject, question: Question) -> Lines:
     return [cited(f"{none}, and no line holds one. py-spy dump on a hanging process would make one.")]
 
 
-def pair(subject: Subject, question: Question) -> Lines | None:
-    """Two nodes or ranks beside each other; one beside the first suspect or another."""
-    parsed = subject.parsed
-    if question.unknown and not question.nodes and not question.ranks:
-        return no_such(subject, question.unknown[0])
-    if len(question.ranks) > 1:
-        found = [job_lookup.of_rank(parsed, rank) for rank in question.ranks[:2]]
-        return [
-            line
-            for result in found
-            for line in (
-                cited(result.says),
-                *quoted(LookResult("", result.lines[-1:], result.who[-1:], result.clock[-1:]), 1),
-            )
-        ]
-    named = list(question.nodes) or [subject.home[rank] for rank in question.ranks if rank in subject.home]
-    suspects = [node.node for node in subject.diagnosis.nodes]
-    rest = [node for node in (*suspects, *parsed.nodes) if node not in named]
-    if not named or not (rest or len(named) > 1):
-        return None
-    one, other = (*named, *rest)[:2]
-    if told := _told_by_others(subject, [node for node in (one, other) if node not in parsed.table.nodes]):
-        return told
-    found_pair = job_lookup.compare(parsed, one, other)
-    sentences = [cited(found_pair.says), *quoted(found_pair, 3)]
-    return [*sentences, *(told_claims(subject, "N1.why") if one in suspects else ())]
-
-
-def _told_by_others(subject: Subject, nodes: Sequence[str]) -> Lines:
-    """The last lines that name nodes without a log of their own; empty without such nodes or lines."""
-    named = {node: re.compile(rb"(?<![\w.-])" + re.escape(node.encode()) + rb"(?![\w-])") for node in nodes}
-    found = {node: seek(subject.parsed, [name], node, latest=True) for node, name in named.items()}
-    shown = {node: result for node, result in found.items() if result.lines}
-    if not shown:
-        return []
-    last = "; ".join(
-        f"{node}: “{wording.without_clock(result.lines[0].text.strip())}”" for node, result in shown.items()
-    )
-    return [
-        cited(f"By the last line that names each: {last}."),
-        *(line for result in shown.values() for line in quoted(result, 2)),
-    ]
+def several(subject: Subject, question: Question) -> Lines | None:
+    """The line that tells several things asked for in one breath ("who needs what on which"), else what leads."""
+    lead = subject.leading
+    return LineSearch(subject, question).shown(2, LIKELY) or (raw(lead.lines[-2:]) if lead is not None else None)
 
 
 def find(subject: Subject, question: Question) -> Lines | None:

@@ -4,13 +4,12 @@ import re
 
 from bot.ask.about_exits import rank_of_process
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, quoted, raw
+from bot.ask.reply_lines import Lines, cited, quoted
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.wanted_value import asks
 from bot.text import wording
 from core.answer.search import seek
-from core.logs.context import lines_around
 
 # c10/cuda/CUDACachingAllocator.cpp (2.1 and later); of older ones the parts that they have
 _CUDA = re.compile(
@@ -23,8 +22,6 @@ _CUDA = re.compile(
 
 def memory(subject: Subject, question: Question) -> Lines | None:
     """How much memory was used, free and asked for when it ran out, and by whom; None where nobody tells or asks."""
-    if _WHO_USED.search(question.plain) and (users := _users(subject)):
-        return users
     if not asks(question, "how_much") or asks(question, "compares_jobs") or question.iterations:
         return None
     if not (terms_of(f"{question.text} {question.plain}") & {"=memory"} or _OF_CARD.search(question.plain)):
@@ -34,28 +31,6 @@ def memory(subject: Subject, question: Question) -> Lines | None:
     return [*_cuda_report(subject, question), *oom_report(subject)] or None
 
 
-def _users(subject: Subject) -> Lines:
-    """The processes that used most memory, as Ray lists them when it kills a worker; empty without such a list."""
-    head = seek(subject.parsed, [_USERS], "a list of memory users")
-    if not head.lines:
-        return []
-    place = head.lines[0].file, head.lines[0].line
-    below = lines_around(subject.parsed.job, [place], LISTED)[place].lines
-    rows = [(line, match) for line in below if line.line > place[1] and (match := _USER.search(line.text))]
-    if not rows:
-        return []
-    listed = "; ".join(f"{match[3].strip()} (pid {match[1]}) {match[2]} GB" for _, match in rows[:LISTED])
-    return [cited(f"Most memory was used by {listed}."), *raw(line for line, _ in rows[:LISTED])]
-
-
-LISTED = 3  # processes that are told
-_WHO_USED = re.compile(
-    r"\b(?:who|what|which process\w{0,2})\b.{0,30}\b(?:ate|eat\w{0,3}|used?|using|took|takes|hog\w{0,4}|holds?|held)\b"
-    r".{0,20}\b(?:memory|mem|ram)\b"
-)
-# Ray, src/ray/common/memory_monitor.cc, TopNMemoryDebugString
-_USERS = re.compile(rb"PID\s{1,8}MEM\(GB\)\s{1,8}COMMAND")
-_USER = re.compile(r"(?:^|\s)([0-9]{1,8})\s{1,8}([0-9.]{1,10})\s{1,8}(\S.{0,80})$")
 _OF_CARD = re.compile(r"\b(?:free|left|used|allocated|in use)\b.{0,20}\b(?:cards?|gpus?|devices?)\b")
 _OF_MACHINE = re.compile(r"\b(?:in total|installed|physical)\b")
 

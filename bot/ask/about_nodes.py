@@ -261,20 +261,8 @@ def _is_yes_no(question: Question) -> bool:
 
 _DOING = re.compile(r"\b[a-z]{3,30}ing\b")
 _OF_FAULT = (
-    "caus",
-    "slow",
-    "hang",
-    "block",
-    "hold",
-    "fail",
-    "break",
-    "brok",
-    "die",
-    "dying",
-    "crash",
-    "misbehav",
-    "wait",
-)
+    "caus", "slow", "hang", "block", "hold", "fail", "break", "brok", "die", "dying", "crash", "misbehav", "wait",
+)  # fmt: skip
 
 
 def _yes(subject: Subject, question: Question) -> str:
@@ -293,8 +281,10 @@ def device_of(subject: Subject, node: NodeEvidence) -> list[str]:
     texts = [line.text for event in events for line in event.lines]
     addresses = dict.fromkeys(match[1] for text in texts for match in _BUS.finditer(text))
     ranks = sorted({rank for event in events if event.is_trace for rank in event.ranks})
+    chips = dict.fromkeys(match[1] for text in texts for match in _CHIP.finditer(text))
     local = dict.fromkeys(match[1] for text in texts for match in _LOCAL.finditer(text))
     parts = [f"PCI {', '.join(addresses)}"] if addresses else []
+    parts += [f"device {', '.join(chips)}"] if chips and len(chips) <= 3 else []
     parts += [f"local rank {', '.join(local)}"] if len(local) == 1 else []
     parts += [wording.ranks(ranks)] if ranks and len(ranks) < len(node.ranks or ranks) + 1 else []
     return (
@@ -306,6 +296,7 @@ _NO_MACHINE = ("code", "means")  # kinds of what broke (core/next/situation.py)
 _BUS = re.compile(
     r"\b(?:PCI[:(]{0,2}|GPU )(0{0,8}:?[0-9a-f]{2,4}:[0-9a-f]{2}(?::[0-9a-f]{2})?(?:\.[0-9a-f])?)\b", re.IGNORECASE
 )
+_CHIP = re.compile(r"\b(?:chip_?id|device_?id|GPU|NPU)[ :=#]{1,2}([0-9]{1,2})\b", re.IGNORECASE)
 _LOCAL = re.compile(r"\blocal_rank: ?([0-9]{1,3})\b")
 
 

@@ -1,12 +1,14 @@
 """Answers about what something is to the failure: its cause, what follows from it, or noise."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.ask.about_events import meaning_of, said_in_evidence
-from bot.ask.about_topics import topic_of, topics
+from bot.ask.about_nodes import named_units, suspect
+from bot.ask.about_topics import presence, topic_of, topics
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
@@ -58,6 +60,25 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
     if result.lines:
         return _of_lines(subject, question, result)
     return None if asks_if_cause(question) else _of_all(subject)
+
+
+def weighed(subject: Subject, question: Question) -> Lines | None:
+    """Whether another cause, or another node, that is proposed is what failed: by its lines, else by what failed.
+
+    None where nothing is proposed.
+    """
+    if question.ids or not asks(question, "objects"):
+        return None
+    blamed = {node.node for node in subject.diagnosis.nodes}
+    found = LineSearch(subject, question, _asking(question, "objects", "is_it", "blames")).look(LIKELY)
+    lines = _of_lines(subject, question, found) if found.lines else []
+    named = question.nodes if lines else named_units(subject, question)
+    others = [unit for unit in named if unit not in blamed]
+    of_nodes = list(suspect(subject, replace(question, nodes=tuple(others), ranks=()))) if others else []
+    if of_nodes or lines:
+        return [*of_nodes[:1], *lines, *of_nodes[1:2]]
+    topic = topic_of(question)
+    return presence(subject, question) if topic is not None and topic.special else None
 
 
 def trouble(subject: Subject, question: Question) -> Lines | None:

@@ -1,19 +1,23 @@
 """Answers about what people ask for by name: an OOM, time-outs. A denial follows a search for all its names."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from bot.ask.about_events import behind, piece_lines, said_in_evidence
 from bot.ask.about_exits import time_up
+from bot.ask.about_fate import machine
 from bot.ask.about_lines import find
+from bot.ask.about_verdict import is_either
+from bot.ask.classify import learnt
 from bot.ask.english import NODE, NUMBER
+from bot.ask.honest import is_denial
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import searched, what_failed
-from bot.ask.wanted_value import asks
+from bot.ask.wanted_value import asks, yes_or_no
 from bot.ask.word_lists import stop_words, word_lists
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -95,6 +99,27 @@ _YES = {
 }
 
 
+def asked_trouble(subject: Subject, question: Question) -> Lines | None:
+    """Whether a trouble that is asked for by name is there, in this run or at another time; None where none is."""
+    topic = topic_of(question)
+    if topic is None or not topic.special or not yes_or_no(question) or not _HAS.match(question.plain):
+        return None
+    if asks(question, "other_time"):
+        only = f"These logs are of this run alone and tell of no other time ({searched(subject)} were searched)."
+        return [cited(only), *(_in_evidence(subject, replace(question, plain="what"), topic) or [])]
+    known = any(topic.in_text(text_of(event)) for event in subject.diagnosis.events)
+    if known or _ADVISES.search(question.plain) or is_either(question):
+        return None
+    told = list(_in_lines(subject, question, topic))
+    suspects = {node.node for node in subject.diagnosis.nodes}
+    about = [node for node in question.nodes if node in suspects] if is_denial(told[0]) else []
+    return [*told, *(cited(machine(subject, node)) for node in about[:1] if machine(subject, node))]
+
+
+_HAS = re.compile(r"^(?:(?:and|so|but|or|ok|then) )*(?:did|has|have|had|was|were|is|are|does|do|any)\b")
+_ADVISES = re.compile(r"\b(?:safe|should|can we|can i|need|worth|to|or)\b(?! (?:what|not|something)\b)")
+
+
 def count(subject: Subject, question: Question) -> Lines | None:
     """How often: of a piece of evidence, of what a topic or the words of the question name."""
     events = [one for name in question.ids if isinstance(one := subject.evidence.get(name), EventEvidence)]
@@ -140,7 +165,8 @@ def _counted(subject: Subject, question: Question) -> Lines:
 
 def topic_of(question: Question) -> Topic | None:
     """The most special topic that a question names; "error" is the last."""
-    asked = next((topic for topic in topics().values() if topic.asked.search(question.plain)), None)
+    plain = f"{question.plain}\n{learnt().mend(question.plain)}"
+    asked = next((topic for topic in topics().values() if topic.asked.search(plain)), None)
     by_name = (topic for topic in topics().values() if topic.special and topic.in_text(question.text))
     return next(by_name, asked) if asked is None or not asked.special else asked
 

@@ -23,6 +23,7 @@ from bot.text import wording
 from core.answer.job_lookup import found_rows
 from core.events.row_text import read_rows
 from core.logs.lines import NO_TIME
+from core.model import Scope
 from core.naming import natural
 
 TELLS = 0.6  # share of the weight of a question's words that a name and its line must hold to be what is asked for
@@ -62,7 +63,7 @@ def told_values(
         or _is_known(weights, found[-1].named, first_sentence)
     ):
         return []
-    if asks(question, "both_sides") and (told := told_change(subject, found)):
+    if asks_change(question) and (told := told_change(subject, found)):
         return told
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
@@ -98,8 +99,16 @@ def _is_known(weights: WordWeights, named: NamedValue, first_sentence: str) -> b
 _AT_STEP = re.compile(r" at iteration [0-9,]{1,12}: [-0-9]")
 
 
+def asks_change(question: Question) -> bool:
+    """Whether it is asked since when a value is as it is, what it was before and after, or if it was well before."""
+    fine = asks(question, "fine") and asks(question, "before")
+    return fine or any(asks(question, way) for way in ("both_sides", "since_step", "onset"))
+
+
 def _wants_value(question: Question) -> bool:
     """Whether a value may be the answer: what, which, how much, or a name alone; not why, who or whether."""
+    if asks_change(question):
+        return True
     if asks(question, "no_value_of"):
         return False
     if Wanted.WHO in wanted(question)[:1] and not any(asks(question, way) for way in ("extreme", "first", "slower")):
@@ -157,7 +166,7 @@ def _sentences(subject: Subject, question: Question, chosen: list[FoundValue]) -
     if all(item.named.number is not None for item in chosen) and (told := _numbers(subject, question, name, by_who)):
         return told
     if all(len({item.named.value for item in own}) == 1 for own in by_who.values()) or len(chosen) == len(by_who):
-        return [_of_each(name, by_who)]
+        return [_of_each(subject, name, by_who)]
     if len(chosen) <= FEW:
         if asks(question, "final"):
             chosen = [chosen[-1], *(item for item in chosen[:-1] if item.who != chosen[-1].who)]
@@ -181,12 +190,18 @@ def _numbers(subject: Subject, question: Question, name: str, by_who: dict[str, 
     return []
 
 
-def _of_each(name: str, by_who: dict[str, list[FoundValue]]) -> str:
-    """The one value of each speaker, those of fewest first."""
+def _of_each(subject: Subject, name: str, by_who: dict[str, list[FoundValue]]) -> str:
+    """The one value of each speaker, that of the first suspect first, then those of fewest."""
+    diagnosis = subject.diagnosis
+    suspect = diagnosis.nodes[0].node if diagnosis.scope is Scope.NODE and diagnosis.nodes else ""
+
+    def of_suspect(who: str) -> bool:
+        return bool(suspect) and who.endswith(suspect)
+
     owners: dict[str, list[str]] = {}
     for who, mine in by_who.items():
         owners.setdefault(mine[0].named.value, []).append(who or "nobody named")
-    few = sorted(owners.items(), key=lambda item: (len(item[1]), natural(item[0])))
+    few = sorted(owners.items(), key=lambda item: (not any(map(of_suspect, item[1])), len(item[1]), natural(item[0])))
     own = [f"{value} ({wording.names(who, 4, 80)})" for value, who in few]
     more = f"; and {len(own) - MAX_TOLD} more" if len(own) > MAX_TOLD else ""
     return cited(f"{name}: {', '.join(own[:MAX_TOLD])}{more}.")

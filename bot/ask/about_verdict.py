@@ -3,6 +3,7 @@
 import re
 
 from bot.ask.about_code import place_of
+from bot.ask.about_events import stopped
 from bot.ask.about_jobs import argument_line
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
@@ -47,6 +48,8 @@ def verdict(subject: Subject, _question: Question) -> Lines:
         sentences.append(cited(cause.says, *cause.cites[:2]))
     elif diagnosis.why:
         sentences.append(cited(" ".join(map(wording.sentence, diagnosis.why[:2]))))
+    if diagnosis.scope is Scope.NONE:
+        sentences[1:1] = stopped(subject)
     place = place_of(subject, subject.leading) if subject.leading and sure else None
     if place is not None and place.own:
         sentences.append(cited(f"It came from {place.says}.", *ids[:1]))
@@ -78,11 +81,14 @@ def sure(subject: Subject, _question: Question) -> Lines:
         )
     against = [claim.says for claim in claims.about("D1.why") if claim not in grounds]
     against += [claim.says for claim in claims.of(ClaimUse.OPEN) if claim.id.startswith(("N2.", "J1."))]
+    if diagnosis.scope is Scope.NODE and (diagnosis.next is None or diagnosis.next.kind not in _SIDE):
+        against.insert(0, _WHICH_SIDE)
     if against:
         sentences.append(cited(f"Open: {joined(*against[:3])}"))
     return sentences
 
 
+_WHICH_SIDE = "Whether the machine, its connection or the program there is at fault no line tells."
 _OPTIONS = re.compile(
     r"^(?:(?:is|was|ist|war) (?:it|this|that|das|es) )?(?:the |my |our |an? |die |der |das )?(\w+(?: \w+)?) "
     r"(?:or|oder) "

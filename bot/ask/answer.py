@@ -24,7 +24,7 @@ from bot.ask.complete_answer import completed, from_values
 from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
 from bot.ask.follow_up import made_whole
-from bot.ask.honest import is_denial, lacking_noun, nearest, without_denial
+from bot.ask.honest import absent, is_denial, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -46,7 +46,6 @@ _OF_WORDS = ("find", "presence", "count", "explain", "harmless", "around")  # in
 _OF_LINES = ("presence", "count", "find", "last")  # intents that may end in "no line holds it"
 _OF_TROUBLES = ("ended", "blame")  # intents that may ask for a trouble by name
 VALUES = "values"  # no intent either: a value that lines tell under its name
-NEAREST = "nearest"  # no intent either: the line that holds most of the question's words, which is no answer
 QUANTITY = "quantity"  # no intent of the classifier: what is seldom logged, known by its words
 # "is it the driver or our code": one of two is to be blamed; "is it there or not" asks no such thing
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
@@ -56,21 +55,16 @@ _BY_WAY = {
     "slow_since": "numbers", "how_slow": "numbers", "alive": "hung", "any_other": "others", "bad_one": "suspect",
     "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
     "named_by": "find", "stopped_where": "stopped_where",
+    "saved_whole": "lost", "any_saved": "lost", "several": "several", "wasted": "ran",
+    "remains": "reached", "by_person": "by_person",
 }  # fmt: skip
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
-_OF_ANYBODY = (
-    "last",
-    "setup",
-    "reached",
-    "presence",
-    "find",
-    "suspect",
-    "fate",
-    "explain",
-)  # that any question with a node's name looks like
-_OF_COUNTED = ("last", "stacks", "fate", "others", "hung")  # what may be asked of "worker 13"
-_OF_ANY_NOUN = frozenset(("setup", "find", "numbers", "reached", VALUES, NEAREST))  # whose lines have to hold the noun
+_OF_ANYBODY = (  # that any question with a node's name looks like
+    "last", "setup", "reached", "presence", "find", "suspect", "fate", "explain",
+)  # fmt: skip
 _OF_UNITS = ("suspect", "verdict")  # intents beside which it may be asked what a process was doing
+_OF_COUNTED = ("last", "stacks", "fate", "others", "hung")  # what may be asked of "worker 13"
+_OF_ANY_NOUN = ("setup", "find", "numbers", "reached")  # that ask for a thing by its noun, which has to stand there
 _OF_TIMES = ("presence", "verdict", "blame", "find", "fate")  # what was at a time of day is judged by that time
 _ADVICE = ("restart", "next", "drain")  # intents that no reader of values may answer
 _OF_NODES = {"verdict": "suspect"}  # what a question about all becomes when it names a node or a rank
@@ -125,8 +119,8 @@ def ask(
         AnsweredPart(told, (VALUES,)) if told else _part(part, subject, clause_of(part, read))
         for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked, subject)))
     ]
-    if whole != question:  # what the short question asks by itself stands behind
-        parts.append(_part(read(question), subject, None))
+    if whole != question and not any(part.answered for part in parts):  # what the short question asks by itself
+        parts = [_part(read(question), subject, None)]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
         known.append(_part(asked, subject, clause_of(asked, read)) if len(parts) > 1 else parts[0])
@@ -154,22 +148,27 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
     advised = guesses[0].intent in _ADVICE and guesses[0].margin >= SURE
     name, lines = ("", ()) if advised else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
     if lines:
-        return AnsweredPart(lines, (name,))
+        return AnsweredPart(lines, (name,), name != "presence" or not _is_denied(lines, (name,)))
     if not (asked.quoted or asked.ids) and (found := quantity(subject, asked)):
         lines, known = found
         return AnsweredPart(lines if known else with_offers(lines[0], subject), (QUANTITY,), known)
+    open_ = not is_sure(guesses) or guesses[0].intent in _OF_ANYBODY + _OF_TIMES
+    if open_ and (none := absent(subject, asked, heads=_by_noun(guesses))):
+        return AnsweredPart(with_offers(none, subject), (), answered=False)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
-        return _checked(subject, asked, lines, intents, sure=is_sure(guesses))
+        return _checked(subject, asked, lines, intents)
     top = guesses[0].intent if guesses[0].margin >= LEAST else ""  # nothing is known that a question would ask for
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
     return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
 
 
-def _checked(subject: Subject, asked: Question, lines: Lines, intents: tuple[str, ...], *, sure: bool) -> AnsweredPart:
-    """An answer by code that denies nothing which lines hold, or a refusal where none holds what is asked for."""
-    if not sure and set(intents) <= _OF_ANY_NOUN and (missing := lacking_noun(subject, asked, lines)):
-        return AnsweredPart(with_offers(missing, subject), intents, answered=False)
+def _by_noun(guesses: Sequence[IntentGuess]) -> bool:
+    return not is_sure(guesses) and guesses[0].intent in _OF_ANY_NOUN
+
+
+def _checked(subject: Subject, asked: Question, lines: Lines, intents: tuple[str, ...]) -> AnsweredPart:
+    """An answer by code that denies nothing which lines hold."""
     kept = without_denial(subject, asked, lines, intents)
     return AnsweredPart(kept, intents, kept is not lines or not _is_denied(lines, intents))
 
@@ -216,9 +215,7 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
         return lines, (VALUES,)
     if lines := find(subject, asked):
         return lines, ("find",)
-    strange = guesses[0].intent == ELSEWHERE and guesses[0].margin >= SURE
-    lines = [] if strange else nearest(subject, asked)
-    return (lines, (NEAREST,)) if lines else ((), ())
+    return (), ()
 
 
 def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
@@ -315,11 +312,7 @@ def _by_names(asked: Question) -> list[IntentGuess]:
 def _is_denied(sentences: Lines, intents: Sequence[str]) -> bool:
     """Whether an answer says that there is none."""
     first = sentences[0]
-    return (
-        first.startswith((BY_NOBODY, NOT_KNOWN))
-        or intents[0] == NEAREST
-        or (intents[0] in _OF_LINES and is_denial(first))
-    )
+    return first.startswith((BY_NOBODY, NOT_KNOWN)) or (intents[0] in _OF_LINES and is_denial(first))
 
 
 def _reply(part: AnsweredPart, choice: Choice, model: ChatModel | None) -> Reply:

@@ -37,6 +37,17 @@ _WHO_ARE_YOU = re.compile(
 )
 
 
+# An outcry ("ugh why always on a sunday") asks nothing of the bot, unless a mark or a question word begins it
+_OUTCRY = re.compile(
+    r"(?:^|[\s,])(?:lo+l|haha+|lmao|omg|u+gh+|a+rgh+|sigh|meh|yay|yikes|wow|damn|oh no|seriously)(?=$|[\s,.!])"
+    r"|[\U0001F300-\U0001FAFF\u2600-\u27BF]|[:;]-?[()D](?!\w)",
+    re.IGNORECASE,
+)
+_RHETORICAL = re.compile(
+    r"^(?:but |and )?(?:why|warum|wieso)\b.{0,20}\b(?:always|again|me|us|ever|immer|schon wieder)\b", re.IGNORECASE
+)
+
+
 def asks_of_bot(text: str) -> bool:
     """Whether a question is about the bot itself."""
     return _WHO_ARE_YOU.search(text[:MAX_READ]) is not None
@@ -57,6 +68,10 @@ def is_chatter(text: str, bot: str = "") -> bool:
         return True
     if _TO_SOMEBODY.match(words) or _CALLED.match(words):
         return True
+    if "?" not in words and _OUTCRY.search(text):
+        rest = _OUTCRY.sub(" ", words).strip(" ,.!-")
+        if _ASKS.match(rest) is None or _RHETORICAL.match(rest):
+            return True
     opens = _SAYS.match(words.lstrip("¡!.,;:- "))
     if opens is None:
         return False

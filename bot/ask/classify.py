@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from bot.ask.english import labelled, mended
+from bot.ask.terms import stem_of
 
 STRICTNESS = 0.5  # C of the classifier; from .2 to 1 it sees other authors' questions alike within .015 (docs/LOG.md)
 SURE, LEAST = 0.0, -0.45  # margins: of an intent that is meant, and below which a question says nothing that is known
@@ -43,11 +44,20 @@ class Classifier:
 
         texts, intents = zip(*(questions or labelled()), strict=True)
         self._known = frozenset(word for text in texts for word in text.split())
+        self._stems = frozenset(map(stem_of, self._known))
         self._letters: Any = make_union(
             TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True),
             TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\b\w+\b"),  # noqa: S106 words, no secret
         )
         self._fitted: Any = LinearSVC(C=STRICTNESS, random_state=0).fit(self._letters.fit_transform(texts), intents)
+
+    def knows(self, word: str) -> bool:
+        """Whether a labelled question has the word, or one that it is a slip or another form of."""
+        return mended(word, self._known) in self._known or stem_of(word) in self._stems
+
+    def mend(self, plain: str) -> str:
+        """A question with its slips mended to words of labelled questions."""
+        return mended(plain, self._known)
 
     def guesses(self, plain: str) -> tuple[IntentGuess, ...]:
         """All intents, the likeliest first; ``plain``: as ``bot.ask.english`` writes a question."""

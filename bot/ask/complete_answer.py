@@ -5,19 +5,18 @@ from collections.abc import Sequence
 
 from bot.ask.about_code import likest, named_in
 from bot.ask.about_exits import asked_code
-from bot.ask.about_values import TELLS, told_values
+from bot.ask.about_values import TELLS, asks_change, told_values
 from bot.ask.durations import lengths
+from bot.ask.find_values import read_by_suspect
 from bot.ask.first_sentence import put_right
 from bot.ask.honest import best_first, denies_unsearched, is_denial, with_better
-from bot.ask.hypothesis import stance
 from bot.ask.job_settings import optimizer_line
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
 from bot.ask.told_diagnosis import what_failed
-from bot.ask.units_beside import slower
 from bot.ask.wanted_value import Wanted, asks, holds, wanted, wants_data, yes_or_no
 from bot.ask.word_weights import WordWeights
 from core.model import Scope
@@ -28,9 +27,8 @@ _PROGRAM = re.compile(r"\.py\b")
 BESIDE = 2  # lines that stand beside an answer
 _NEED_NAMES = ("restart", "next", "drain", "blame", "verdict", "explain", "others")
 _NEED_CAUSES = (*_NEED_NAMES, "reached", "changed", "presence")  # of a NaN also what steers the optimizer
-_HAVE_STANCE = ("suspect", "hung", "lost", "harmless", "restart", "drain", "sure")
 _WHOLE = (  # need nothing beside
-    "own_code", "stopped_where", "before", "jobs", "compare", "approved", "read", "missing", "sure", "pair",
+    "own_code", "stopped_where", "before", "jobs", "compare", "approved", "read", "missing", "sure",
 )  # fmt: skip
 _GENERIC = ("setup", "find", "presence", "count", "last", "numbers", "explain")  # by names and words alone
 _SAYS_FIRST = ("suspect", "blame", "others", "restart", "drain", "next", "verdict", "lost", "hung", "order", "approved")
@@ -50,8 +48,7 @@ def completed(
         return list(sentences)[:MAX_ANSWER_LINES]
     weights = WordWeights(subject, question)
     by_whom = asks(question, "by_whom")  # "who cancelled it, was it ops": a yes would say that they did
-    has = by_whom or (any(intent in _HAVE_STANCE for intent in intents) and not asks(question, "predicts"))
-    stands = "" if has else stance(subject, question)
+    stands = "" if by_whom else predicted(subject, question)
     lead = [stands] if stands else []
     if not sentences[0].startswith("Yes: "):  # "time limit?" is answered by that, not by a value that is a limit
         lead += told(weights, intents, sentences[0], sure=sure)
@@ -67,12 +64,21 @@ def completed(
     paced = asks(question, "how_slow")  # which the pace tells, not a line that holds "step"
     if not (stands or paced or whole) and asked_code(question) is None:
         lines = _beside_lines(weights, lines, lead, intents, sure=sure)
-    lines = put_right(subject, question, lines, intents)[:MAX_ANSWER_LINES]
-    if wants_data(question) and not holds(subject, Wanted.FILE, lines):
+    of_file = "own_code" not in intents and (wants_data(question) or Wanted.FILE in wanted(question)[:1])
+    if of_file and not holds(subject, Wanted.FILE, lines):
         search = LineSearch(subject, question)
         near = [line for line in search.of_noun(BESIDE, LIKELY) if not _PROGRAM.search(line)]
-        lines = list(dict.fromkeys([*(near or [cited(_NO_FILE)]), *lines]))[:MAX_ANSWER_LINES]
+        lines = list(dict.fromkeys([*(near or read_by_suspect(subject) or [cited(_NO_FILE)]), *lines]))
+    lines = put_right(subject, question, lines, intents)[:MAX_ANSWER_LINES]
     return _with_failure(subject, question, lines, intents)
+
+
+def predicted(subject: Subject, question: Question) -> str:
+    """That no log tells what would have been, where that is asked; else empty."""
+    if not asks(question, "predicts") or Wanted.HOW_LONG in wanted(question):
+        return ""
+    headline = lower(subject.diagnosis.headline)
+    return cited(f"The logs do not tell what would have happened; {headline}.", *subject.lead_ids)
 
 
 def _beside_lines(
@@ -93,15 +99,10 @@ def _beside_lines(
 
 
 def told(weights: WordWeights, intents: Sequence[str], first_sentence: str = "", *, sure: bool = True) -> list[str]:
-    """Values that the lines hold and the question asks for: lengths of time, units beside each other, by name."""
+    """Values that the lines hold and the question asks for: lengths of time, by name."""
     subject, question = weights.subject, weights.question
     if asked_code(question) is not None or "exit" in question.plain.split():  # which the launchers' reports tell
         return []
-    compared = all(asks(question, way) for way in ("slower", "compares")) and not asks(question, "no_value_of")
-    compared = compared and not {*intents[:1]} & {"others", "suspect"}
-    if compared and (beside := slower(weights)):
-        denied = beside[0].startswith("No") and subject.diagnosis.scope is Scope.NODE  # which says that one is apart
-        return [] if denied else list(beside)
     long = Wanted.HOW_LONG in wanted(question)
     hung = list(intents[:1]) == ["hung"] and asks(question, "stands")  # which tells by itself how long it was
     if asks(question, "how_slow") or (hung and long and holds(subject, Wanted.HOW_LONG, [first_sentence])):
@@ -119,10 +120,10 @@ def _leaves(subject: Subject, question: Question, lines: Sequence[str]) -> bool:
 
 def from_values(subject: Subject, question: Question) -> list[str]:
     """The values that a question asks for which no intent answers, and a yes or no; empty without either."""
-    values, stands = told(WordWeights(subject, question), ()), stance(subject, question)
+    values, stands = told(WordWeights(subject, question), ()), predicted(subject, question)
     if not values:
         return [stands] if stands else []
-    lines = with_better(LineSearch(subject, question), values, first=True)
+    lines = with_better(LineSearch(subject, question), values, first=not asks_change(question))
     return _with_failure(subject, question, [*([stands] if stands else []), *lines][:MAX_ANSWER_LINES], ())
 
 

@@ -25,8 +25,8 @@ _NAMES = (
             r"^(?:pclk|sm_?clk|smclk|sm_?mhz|gclk|sclk|clocks?\.(?:current\.)?(?:sm|gr\w*)|sm_clock)", re.IGNORECASE
         ),
     ),
-    ("power", re.compile(r"^(?:pwr|power)", re.IGNORECASE)),
-    ("temperature", re.compile(r"^(?:gtemp|temp|tmptr|temperature)", re.IGNORECASE)),
+    ("power", re.compile(r"^(?:pwr|power)|電力|功[耗率]|leistung", re.IGNORECASE)),
+    ("temperature", re.compile(r"^(?:gtemp|temp|tmptr|temperature)|温度|temperatur", re.IGNORECASE)),
     ("utilization", re.compile(r"^(?:sm|smact|util\w*(?:\.gpu)?|gract|gpu_util)(?:$|[ \[])", re.IGNORECASE)),
     ("memory", re.compile(r"^(?:fb(?:_used)?$|fbusd|memory\.used|mem_used)", re.IGNORECASE)),
 )
@@ -79,7 +79,7 @@ def device_rows(subject: Subject) -> list[DeviceRow]:
         node = origin.node or (host[1] if host else "")
         every = _listed(text) or [_read(text, heads.get(int(table.file[row]), ()))]
         if not every[0][0] and origin.rank is not None:
-            every = [(_device_of(subject, origin.node, origin.rank), _pairs(text))]
+            every = [(_device_of(subject, origin.node, origin.rank), every[0][1] or _pairs(text))]
         found += [DeviceRow(row, node, device, numbers) for device, numbers in every if device and numbers]
     return sorted(found, key=lambda item: (int(table.time[item.row]), item.row))
 
@@ -91,7 +91,7 @@ def _tables(subject: Subject) -> list[int]:
     for at, name in enumerate(table.files):
         rows = table.rows_of_file(at) if name.endswith(".csv") else range(0)
         head = read_rows(parsed.files, table, np.array(rows[:2], np.intp)) if rows else {}
-        if any(len(_pairs(text)) > 1 for text in head.values()):
+        if any(len(_pairs(text)) > 1 for text in head.values()) or _columns(head.get(rows[0], "") if rows else ""):
             found += rows
     return found
 
@@ -108,7 +108,22 @@ def _headers(subject: Subject) -> dict[int, tuple[str, ...]]:
         ]
         if any(_INDEX.match(cell) for cell in cells):
             found.setdefault(int(table.file[row]), tuple(cells))
+    for at, name in enumerate(table.files):  # of one device each, whose rank the file's name tells
+        rows = table.rows_of_file(at) if name.endswith(".csv") and at not in found else range(0)
+        head = read_rows(parsed.files, table, np.array(rows[:1], np.intp)) if rows else {}
+        if columns := _columns(next(iter(head.values()), "")):
+            found[at] = columns
     return found
+
+
+def _columns(text: str) -> tuple[str, ...]:
+    """The columns of a table of one device, without that of its clock; none where none is a device's quantity."""
+    cells = [cell.strip() for cell in text.split(",")]
+    head = len(cells) > 2 and not any(_CELL.match(cell) for cell in cells) and any(map(kind_of, cells))
+    return tuple(cells[1:] if _TIMES.search(cells[0]) else cells) if head else ()
+
+
+_TIMES = re.compile(r"^(?:date|time|timestamp|zeit|uhrzeit|时间|時刻|时刻)", re.IGNORECASE)
 
 
 def _listed(text: str) -> list[tuple[str, dict[str, float]]]:
@@ -124,6 +139,9 @@ def _read(text: str, header: tuple[str, ...]) -> tuple[str, dict[str, float]]:
     """The device and the numbers of a row."""
     plain = _CLOCK.sub(" ", text).strip(" ,\t")
     cells = [cell.strip() for cell in (plain.split(",") if "," in plain else _DEVICE.sub(r"\1", plain).split())]
+    whole = [cell.strip() for cell in text.split(",")]
+    if header and len(whole) == len(header) + 1:  # "15:04:22,124,": behind the clock is no fraction of a second
+        cells = whole[1:]
     if header and len(cells) == len(header):
         named = dict(zip(header, cells, strict=True))
         device = next((cell for name, cell in named.items() if _INDEX.match(name) and cell.isdigit()), "")
@@ -132,7 +150,7 @@ def _read(text: str, header: tuple[str, ...]) -> tuple[str, dict[str, float]]:
             for name, cell in named.items()
             if (kind := kind_of(name)) and (value := _number(cell)) is not None
         }
-        return (f"GPU {device}", numbers) if device else ("", {})
+        return f"GPU {device}" if device else "", numbers
     if len(cells) == len(_DMON) + 1 and all(_CELL.match(cell) or cell == "-" for cell in cells):
         every = zip(_DMON, cells[1:], strict=True)
         return f"GPU {cells[0]}", {kind: value for kind, cell in every if kind and (value := _number(cell)) is not None}

@@ -5,26 +5,31 @@ Each gives None where it is not asked, or where no line tells it; then the inten
 
 from collections.abc import Mapping
 
+from bot.ask.about_clocks import other_zone
 from bot.ask.about_codes import codes
 from bot.ask.about_devices import devices
+from bot.ask.about_exits import of_signal
+from bot.ask.about_fate import doing
 from bot.ask.about_memory import memory
-from bot.ask.about_platform import platform
-from bot.ask.about_relation import trouble
+from bot.ask.about_relation import trouble, weighed
+from bot.ask.about_topics import asked_trouble
 from bot.ask.intents import Answer
-from bot.ask.job_settings import either
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
 from bot.ask.who_logged import who_logged
 
 READERS: Mapping[str, Answer] = {
+    "weighed": weighed,
+    "clocks": other_zone,
+    "signal": of_signal,
+    "doing": doing,
     "codes": codes,
     "devices": devices,
+    "presence": asked_trouble,
     "trouble": trouble,
-    "platform": platform,
     "memory": memory,
     "who_logged": who_logged,
-    "either": either,
 }
 
 

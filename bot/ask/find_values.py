@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from bot.ask.named_values import NamedValue, values_in
 from bot.ask.question import Question
+from bot.ask.reply_lines import cited, quoted
 from bot.ask.subject import Subject
 from bot.ask.terms import same, stem_of, terms_of
 from bot.ask.wanted_value import Wanted, asks, moment_of, wanted, way_of
 from bot.ask.word_weights import WordWeights
-from core.answer.job_lookup import by_time
+from core.answer.job_lookup import by_time, found_rows
+from core.answer.search import matching
 from core.events.row_text import read_rows
+from core.model import Scope
 
 LINE = 0.6  # of what a word counts that stands in the line and not in the name
 FITS = 0.15  # more for a value of the kind that is asked for: a path, a version, an address, a length of time
@@ -54,7 +57,7 @@ class FoundValue:
 def found_values(weights: WordWeights, enough: float) -> list[list[FoundValue]]:
     """The values of the name that fits a question best, by their clocks, and of those in its lines that fit as well."""
     names = _names(weights)
-    varies = any(asks(weights.question, way) for way in ("extreme", "rises", "moves"))
+    varies = any(asks(weights.question, way) for way in ("extreme", "rises", "moves", "both_sides", "onset"))
     for place, (score, event, name) in enumerate(names):
         if score < enough:
             return []
@@ -129,21 +132,9 @@ def asked_words(weights: WordWeights) -> frozenset[str]:
 
 
 _WAYS = (
-    "value",
-    "mean",
-    "final",
-    "each",
-    "rises",
-    "moves",
-    "extreme",
-    "first",
-    "before",
-    "after",
-    "good",
-    "by_program",
-    "compares_jobs",
-    "stands",
-)
+    "value", "mean", "final", "each", "rises", "moves", "extreme", "first", "before", "after", "good", "by_program",
+    "compares_jobs", "stands", "both_sides", "onset",
+)  # fmt: skip
 _GENERAL = (
     "gpu step iteration iter update score result metric long big small large number took take taken report reported "
     "use used start began begin end high low size value amount"
@@ -236,6 +227,27 @@ def values_of_kind(subject: Subject, rows: NDArray[np.intp]) -> dict[str, list[F
         for name, item in reversed(named.items()):
             found.setdefault(name, []).append(FoundValue(row, _speaker(subject, row), at, item))
     return found
+
+
+def read_by_suspect(subject: Subject) -> list[str]:
+    """The last file of data that the first suspect said it reads, with its line; empty where it names none."""
+    table, diagnosis = subject.parsed.table, subject.diagnosis
+    if diagnosis.scope is not Scope.NODE or not diagnosis.nodes or diagnosis.nodes[0].node not in table.nodes:
+        return []
+    lead = subject.leading
+    own = np.isin(table.rank_of_voice, lead.ranks) if lead is not None and len(lead.ranks) == 1 else None
+    own = table.node_of_voice == table.nodes.index(diagnosis.nodes[0].node) if own is None else own
+    rows = np.intersect1d(matching(subject.parsed, [_READS])[0], table.rows_of_voices(np.flatnonzero(own).tolist()))
+    shown = quoted(found_rows(subject.parsed, "", by_time(table, rows.astype(np.intp))[::-1].tolist()), 1)
+    says = f"Which one the error does not name; the last that {diagnosis.nodes[0].node} tells it read is in this line:"
+    return [*shown, cited(says)] if shown else []
+
+
+_READS = re.compile(
+    rb"\b(?:read|load|open|fetch|shard|file|dataset)[a-z]{0,4}\b[^\n]{0,60}"
+    rb"[/\w-]\.(?:jsonl?|parquet|tar|bin|idx|np[yz]|txt|csv|h5|arrow|gz|zst|mds)\b",
+    re.IGNORECASE,
+)
 
 
 # How a line says which step it is about: "step=44", "[15]", "round 30:", "epoch 0 batch 27/40"

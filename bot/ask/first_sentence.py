@@ -28,12 +28,31 @@ def put_right(subject: Subject, question: Question, lines: Sequence[str], intent
     told = list(lines)
     if not told or told[0].startswith(_NONE):
         return told
+    told = told if "own_code" in intents else _typed_first(subject, question, told)
     if front := _cause(subject, question, intents) or lacking(subject, question, told):
         return told if front in told else [front, *told]
     return told
 
 
-_NONE = ("No ", "Nothing", "None ", "I do not know", "That is not", "The logs do not", "There is no")
+def _typed_first(subject: Subject, question: Question, told: list[str]) -> list[str]:
+    """That line first which holds the kind of value that is asked for, of who is named before any other."""
+    kind = next(iter(wanted(question)), None)
+    if kind not in _KINDS:
+        return told
+    named = [*question.nodes, *(f"rank {rank}" for rank in question.ranks)]
+
+    def fits(line: str) -> tuple[bool, bool]:
+        held = holds(subject, kind, [line])
+        return held, held and any(name in line for name in named)
+
+    best = max(told, key=lambda line: (fits(line), -told.index(line)))
+    return [best, *(line for line in told if line is not best)] if fits(best) > fits(told[0]) else told
+
+
+_NONE = (
+    "Which file it was is not known", "No ", "Nothing", "None ", "I do not know", "That is not", "The logs do not",
+    "There is no",
+)  # fmt: skip
 
 
 def _cause(subject: Subject, question: Question, intents: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from bot.ask.model_intent import Turn
 from bot.ask.question import UNITS, Question, named_nodes
-from bot.ask.question_parts import ELSE
+from bot.ask.question_parts import ELSE, with_noun
 
 MAX_WORDS = 8  # of a question that may hang on the one before; chosen: longer ones say what they are about
 MAX_OTHERS = 8  # nodes that are named one by one for "the others"
@@ -20,6 +20,7 @@ _OF_JOB = re.compile(  # what "it" does when it is the job
     r"|\b(?:re)?start|\bresum|\bsubmit|\bfail|\bcrash|\bhang|\bhung",
     re.IGNORECASE,
 )
+_OPPOSITE = (("even", "odd"), ("first", "last"), ("before", "after"), ("highest", "lowest"), ("slowest", "fastest"))
 _RANK = re.compile(r"\branks?\s{0,3}#?[0-9]{1,6}\b", re.IGNORECASE)
 _NUMBER = re.compile(r"#?([0-9]{1,6})\W{0,4}")
 _STEP = re.compile(r"\b(?:iteration|iter|step|update|schritt)s?\s{0,3}#?[0-9]{1,9}\b", re.IGNORECASE)
@@ -28,7 +29,9 @@ _FILLS = re.compile(
 )
 
 
-def made_whole(text: str, thread: Sequence[Turn], nodes: Sequence[str], read: Callable[[str], Question]) -> str:
+def made_whole(  # noqa: PLR0911 a way of leaving something out each
+    text: str, thread: Sequence[Turn], nodes: Sequence[str], read: Callable[[str], Question]
+) -> str:
     """The text, with what it leaves to the question before: that question of another name, or the name it speaks of.
 
     Args:
@@ -38,6 +41,8 @@ def made_whole(text: str, thread: Sequence[Turn], nodes: Sequence[str], read: Ca
     if not thread or len(text.split()) > MAX_WORDS:
         return text
     before = thread[-1].question
+    if other := _opposite(text, before):
+        return other
     named = _names(before, nodes)
     bare = _LEADS.sub("", text.strip())
     first, _, remark = bare.partition("?")
@@ -57,7 +62,16 @@ def made_whole(text: str, thread: Sequence[Turn], nodes: Sequence[str], read: Ca
     open_ = not (own or asked.nodes or asked.unknown or asked.jobs or _OF_JOB.search(text))
     if named and open_ and _PRONOUN.search(bare):
         return f"{text.rstrip(' ?')} {named[0]}"
-    return text
+    return with_noun(text, read(before)) if open_ else text
+
+
+def _opposite(text: str, before: str) -> str:
+    """The question before with a word's opposite ("and the odd ones" behind "where are the even ranks"); else empty."""
+    bare = re.sub(r"\bones?\b", " ", _FILLS.sub(" ", _LEADS.sub("", text.strip()))).strip().casefold()
+    pairs = [pair if bare == pair[1] else pair[::-1] for pair in _OPPOSITE if bare in pair]
+    words = before.split(" ")
+    turned = (" ".join(own if word.casefold() == old else word for word in words) for old, own in pairs)
+    return next((new for new in turned if new != before), "")
 
 
 def _names(text: str, nodes: Sequence[str]) -> list[str]:

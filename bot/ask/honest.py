@@ -7,21 +7,20 @@ tell nothing more than the answer does.
 import re
 from collections.abc import Sequence
 
-from bot.ask.line_search import LIKELY, LineSearch
+from bot.ask.classify import learnt
+from bot.ask.english import EVENT, JOB, NODE, THING, is_german
+from bot.ask.line_search import LIKELY, MAX_SEARCHED, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, cited
+from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, any_of, cited
 from bot.ask.subject import Subject
 from bot.ask.terms import alternatives, stem_of, terms_of
 from bot.ask.told_diagnosis import searched
-from bot.ask.unknown import NOT_KNOWN, with_offers
 from bot.ask.wanted_value import head_of
 from bot.ask.word_lists import stop_words
-from bot.ask.word_weights import WordWeights
-from core.answer.search import search
+from core.answer.search import matching
 
 # Shares of the weight of a question's words (bot/ask/line_search.py)
 ENOUGH = 0.6  # that a line must hold to come before an answer by names and words alone
-LEAST = 0.4  # that a line must hold to be shown as the nearest one, which is no answer
 FAR = 0.25  # that it must hold more than each of the first two lines of the answer
 SHOWN = 2  # lines that stand before an answer
 _DENIES = re.compile(
@@ -33,13 +32,13 @@ _DENIES = re.compile(
 # whatever counts iterations (core/course)
 _WHOLE_SEARCH = (
     "No log tells by whom", "No line reports a saved checkpoint", "No stacks were dumped", "No line counts iterations",
+    "The logs do not tell what would have",
 )  # fmt: skip
 # Intents about other things than lines: dumps, other jobs, the fault library, the diagnosis itself
 _WHOLE = (
     "stacks", "jobs", "compare", "before", "approved", "read", "missing", "changed", "sure", "next", "verdict", "blame",
     "suspect", "drain", "restart", "others",
 )  # fmt: skip
-_NEAREST = f"{NOT_KNOWN} for certain. These lines hold most of what the question names; below is what I can tell:"
 _SAID_SO = "What I looked for by its usual words I did not find, but these lines hold most of what the question names:"
 
 
@@ -99,25 +98,51 @@ def without_denial(subject: Subject, question: Question, lines: Lines, intents: 
     return [cited(_SAID_SO), *search.shown(SHOWN), *rest][:MAX_ANSWER_LINES]
 
 
-def lacking_noun(subject: Subject, question: Question, lines: Lines) -> str:
-    """That no line of the job holds any word of the noun that is asked for, nor does the answer; else empty."""
-    head = [word for word in head_of(question) if word not in stop_words()]
-    if not head or question.quoted or question.nodes or question.ranks:
-        return ""
-    stems = {stem_of(word) for word in head}
-    known = {term for stem in stems for term in alternatives(stem)}
-    if known & terms_of("\n".join(lines)) or any(known & terms for terms in WordWeights(subject, question).messages):
-        return ""
-    if any(search(subject.parsed, (word,)).lines for word in head):
-        return ""
-    return f"I cannot tell: no line speaks of “{' '.join(head)}” ({searched(subject)} were searched)."
+def absent(subject: Subject, question: Question, *, heads: bool) -> str:
+    """That no line holds the words by which a question asks for something, and no labelled question either; else empty.
 
+    Of other languages it is not known which words are left over.
 
-def nearest(subject: Subject, question: Question) -> Lines:
-    """The line that holds most of what a question names, called no more than that, and what can be asked instead.
-
-    None where the best line holds little of it: it would be any line.
+    Args:
+        heads: the noun behind "what" or "which" has to stand in a line too.
     """
-    shown = LineSearch(subject, question).shown(1, LEAST)
-    says, *offers = with_offers(_NEAREST, subject)
-    return [says, *shown, *offers] if shown else []
+    words = question.plain.split()
+    if question.quoted or question.ids or _CHINESE.search(question.text) or is_german(question.text.casefold().split()):
+        return ""
+    names = terms_of(" ".join((*question.nodes, *question.unknown)))
+    content = [(before, word) for before, word in zip(["", *words], words, strict=False) if _is_content(word)]
+    content = [(before, word) for before, word in content if stem_of(word) not in names]
+    head = head_of(question) if heads else ()
+    strange = [word for before, word in content if word in head or before not in _BEFORE_VERBS]
+    strange = [word for word in strange if word in head or not learnt().knows(word)]
+    strange = [word for word in dict.fromkeys(strange) if not _stands(subject, word)]
+    if not strange or 2 * len(strange) < len({word for _, word in content}):
+        return ""
+    said = f"no line holds “{' '.join(strange[:3])}” or a word that I know for it"
+    return f"Not in these logs: {said} ({searched(subject)} were searched)."
+
+
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_BEFORE_VERBS = frozenset(
+    "i we you they he she it to not did does do can could will would please who let lets".split()  # noqa: SIM905
+)
+
+
+def _is_content(word: str) -> bool:
+    """Whether a word says what a question is about: no function word, no number, no kind of name."""
+    return (
+        len(word) > 2
+        and word.isalpha()
+        and word not in stop_words()
+        and not word.endswith("ed")
+        and word not in (NODE, JOB, EVENT, THING)
+    )
+
+
+def _stands(subject: Subject, word: str) -> bool:
+    """Whether any line holds a word, or one that means the same."""
+    stems = alternatives(stem_of(word))
+    if any(stems & terms for terms in subject.messages):
+        return True
+    pattern = any_of(stems)
+    return pattern is not None and bool(matching(subject.parsed, [pattern], most=MAX_SEARCHED)[0])

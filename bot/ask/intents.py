@@ -43,7 +43,6 @@ ANSWERS: Mapping[str, tuple[str, Answer]] = {
     "numbers": ("loss, gradient norm, pace, memory, at an iteration or in all", numbers),
     "compare": ("this job beside another job", about_jobs.compare),
     "before": ("whether this happened before, known faults", about_jobs.before),
-    "jobs": ("other jobs that failed, or that ran on a node", about_jobs.jobs),
     "changed": ("what changed since the last good job", about_jobs.changed),
     "missing": ("what is missing to be sure, gaps", about_verdict.missing),
     "explain": ("what a piece of evidence, an error or a term means", about_events.explain),
@@ -60,9 +59,13 @@ ANSWERS: Mapping[str, tuple[str, Answer]] = {
     "count": ("how often something was logged", count),
     "harmless": ("whether an event or a line is the cause, a consequence or noise", about_relation.harmless_),
     "fate": ("what became of a node or a rank, whether the machine or a process died", about_fate.fate),
-    "pair": ("two nodes or ranks beside each other", about_lines.pair),
     "find": ("lines that hold some words", about_lines.find),
 }
 # What is known by the way of asking alone (words.toml, [ways]), which no labelled question teaches
-BY_WAY: Mapping[str, Answer] = {"own_code": about_code.own_code, "stopped_where": about_lines.stopped_where}
+BY_WAY: Mapping[str, Answer] = {
+    "own_code": about_code.own_code,
+    "stopped_where": about_lines.stopped_where,
+    "several": about_lines.several,
+    "by_person": about_events.by_person,
+}
 HELP, CHATTER, ELSEWHERE = "help", "chatter", "elsewhere"  # what questions.toml knows besides

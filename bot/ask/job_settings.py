@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 from bot.ask.about_jobs import flat_fields
 from bot.ask.arguments import commands_of, printed, shown_value
-from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited
+from bot.ask.reply_lines import cited
 from bot.ask.subject import Subject
 
 _LEFT_OUT = (
@@ -36,26 +35,3 @@ def settings_of(subject: Subject) -> dict[str, str]:
         settings |= {flag.lstrip("-").replace("-", "_"): value for flag, value in flags.items()}
     settings |= {name.removeprefix("config."): value for name, value in printed(subject).items()}
     return {name: value for name, value in settings.items() if _NAMED.search(name)}
-
-
-_OPTIONS = re.compile(
-    r"^(?:(?:is|was|are|did|does|do) (?:it|we|they|this) (?:(?:us\w{1,3}|on|run\w{0,4}(?: on| with)?) )?)?"
-    r"([a-z][\w.-]{1,30}) (?:or|oder) ([a-z][\w.-]{1,30})\W{0,3}$"
-)
-
-
-def either(subject: Subject, question: Question) -> Lines | None:
-    """Which of two names is the value of a setting: "nccl or gloo?"; None where neither is or both are."""
-    match = _OPTIONS.search(question.text.casefold().strip())
-    if match is None:
-        return None
-    every = settings_of(subject)
-    held = {
-        option: [field for field, value in every.items() if str(value).strip("'\"").casefold() == option]
-        for option in match.groups()
-    }
-    chosen = [option for option, fields in held.items() if fields]
-    if len(chosen) != 1:
-        return None
-    named = ", ".join(held[chosen[0]][:MAX_LISTED])
-    return [cited(f"{chosen[0]}, by the settings of the job ({named}).")]

@@ -44,6 +44,7 @@ class LevelChange:
     first: FoundValue
     who: tuple[str, ...]
     speakers: int
+    latest: str = ""  # the last value of what rises on and on, where that is no level
 
     @property
     def times(self) -> float:
@@ -66,6 +67,10 @@ def level_change(subject: Subject, found: Sequence[FoundValue], *, late: bool = 
             by_who.setdefault((item.who, int(subject.parsed.table.file[item.row])), []).append(item)
     numbers = {key: [item.named.number or 0.0 for item in mine] for key, mine in by_who.items()}
     splits = {key: parts for key, mine in numbers.items() if (parts := split(mine, late=late)) is not None}
+    rises = {} if late else {key: parts for key, mine in numbers.items() if (parts := rise(mine)) is not None}
+    begins = min((parts.at for parts in splits.values()), default=0)
+    grows = bool(rises) and (not splits or min(parts.at for parts in rises.values()) < begins - 1)
+    splits = rises if grows else splits  # what rises on and on has no second level: its beginning is told
     if not splits:
         return None
     most = max(sorted(splits), key=lambda key: abs(splits[key].since - splits[key].before))
@@ -73,7 +78,23 @@ def level_change(subject: Subject, found: Sequence[FoundValue], *, late: bool = 
     alike = sorted(key for key, parts in splits.items() if (parts.since - parts.before) / (since - before) >= NEAR)
     mine = by_who[most]
     who = tuple(key[0] for key in sorted(alike, key=lambda key: (natural(key[0]), key[1])))
-    return LevelChange(mine[0].named.name, before, since, mine[at - 1], mine[at], who, len(by_who))
+    latest = mine[-1].named.value if grows else ""
+    return LevelChange(mine[0].named.name, before, since, mine[at - 1], mine[at], who, len(by_who), latest)
+
+
+def change_of_lead(subject: Subject) -> Lines:
+    """Since when the number went another way by which the diagnosis names somebody; empty where no line names it."""
+    lead, diagnosis, table = subject.leading, subject.diagnosis, subject.parsed.table
+    if lead is None or not lead.ordinary or not diagnosis.nodes:
+        return []
+    because = f"{diagnosis.headline} {diagnosis.nodes[0].because}"
+    place = next((at for at, template in enumerate(table.templates) if template.id == lead.event), None)
+    rows = table.rows_of([place]).get(place, np.zeros(0, np.intp)) if place is not None else np.zeros(0, np.intp)
+    for name, found in values_of_kind(subject, rows).items():
+        if len(name) > 2 and name in because.split():
+            mine = [item for item in found if item.who.endswith(diagnosis.nodes[0].node)]
+            return told_change(subject, mine)
+    return []
 
 
 def told_change(subject: Subject, found: Sequence[FoundValue]) -> Lines:
@@ -104,6 +125,10 @@ def _told(subject: Subject, change: LevelChange) -> Lines:
     names = list(dict.fromkeys(name for name in change.who if name))
     who = f" of {wording.names(names, 3, 80)}" if names and len(change.who) < change.speakers else ""
     every = f", for all {change.speakers:,} who tell it" if 1 < len(change.who) == change.speakers else ""
+    if change.latest:
+        kept = f"{change.name}{who}: {change.last.named.value} until {_place(subject, change.last)}, "
+        kept += f"{change.first.named.value} from {_place(subject, change.first)} on, {change.latest} at the last."
+        return [cited(kept), *quoted(found_rows(subject.parsed, "", [change.last.row, change.first.row]), 2)]
     says = f"{change.name}{who}: {before} until {_place(subject, change.last)}, {since} from "
     says += f"{_place(subject, change.first)} on (medians{every}): {change.times:.2g} times as "
     says += "much." if change.since > change.before else "little."
@@ -164,6 +189,20 @@ def split(series: Sequence[float], *, late: bool = False) -> Split | None:
     border, rose = (before + since) / 2, since > before
     kept = min(np.mean((values[:at] > border) != rose), np.mean((values[at:] > border) == rose))
     return Split(at, before, since) if high > APART * low and kept >= WITHIN else None
+
+
+def rise(series: Sequence[float]) -> Split | None:
+    """Where numbers leave their range for good, and go on to the last; None where they do not."""
+    values = np.array(series, np.float64)
+    for at in range(1, len(values) - 1):
+        near = values[max(0, at - NEAREST) : at]
+        step = max(APART * float(np.abs(near).max()), 1e-9)
+        if np.all(values[at:] > step):
+            return Split(at, float(values[at - 1]), float(values[-1]))
+    return None
+
+
+NEAREST = 5  # values before that are the range which a rise leaves: a loss that fell before stood higher once
 
 
 def _place(subject: Subject, item: FoundValue) -> str:

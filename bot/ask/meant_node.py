@@ -9,8 +9,10 @@ from core.model import Scope
 
 _THAT_ONE = re.compile(
     r"\b(?:that|this|the (?:faulty|bad|dead|broken|failed|failing|silent|guilty|suspect\w{0,3})) "
-    r"(?:box|node|machine|host|server|pod|worker|rank|process)\b"
+    r"(?:box|node|machine|host|server|pod|worker|rank|process|one|gpu|card)\b"
+    r"|\bthe (?:dead|bad|faulty|silent|broken) one\b"
 )
+_PROCESS = re.compile(r"\b(?:process|proc|task|peer) ?#?([0-9]{1,6})\b", re.IGNORECASE)
 _PART = re.compile(r"[a-z]{4,40}")
 
 
@@ -18,10 +20,12 @@ def with_meant(question: Question, subject: Subject) -> Question:
     """The question with the node that it means, if it names none; without ranks where nobody knows who is which."""
     if question.ranks and not subject.home and not subject.parsed.table.ranks:
         question = replace(question, ranks=())
+    if not question.nodes and (alias := _by_alias(question, subject)):
+        return replace(question, nodes=(alias,), unknown=())
     if question.nodes or question.ranks:
         return question
-    if alias := _by_alias(question, subject):
-        return replace(question, nodes=(alias,), unknown=())
+    if (unit := _PROCESS.search(question.text)) and int(unit[1]) in subject.parsed.table.ranks:
+        return replace(question, ranks=(int(unit[1]),))
     if question.unknown:
         return question
     diagnosis, text = subject.diagnosis, question.text.casefold()
@@ -54,5 +58,5 @@ def _by_alias(question: Question, subject: Subject) -> str:
 # Who asks which machine an address is wants its name, not what it did
 _ASKS_NAME = re.compile(
     r"\b(?:who|which|what|welche\w{0,2}) (?:\w{1,12} ){0,3}(?:is|has|node|host|machine|box|address|ip)\b"
-    r"|\bis (?:it|that)\b|谁|哪"
+    r"|\bis (?:it|that)\b(?! (?:node|box|one|machine|host|server|rank|pod))|谁|哪"
 )

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from bot.ask.about_events import telling_words
 from bot.ask.question import Question
-from bot.ask.wanted_value import MOMENT, wanted
+from bot.ask.wanted_value import MOMENT, head_of, wanted
+from bot.ask.word_lists import stop_words
 
 MAX_PARTS = 3  # of which each gets its sentence: more do not fit an answer of five lines
 _BETWEEN = re.compile(
@@ -19,8 +20,8 @@ _LEADS = re.compile(
 # A part that begins so asks something by itself; a statement or the rest of a list does not
 _ASKS = re.compile(
     r"^(?:(?:since|for|in|on|at|by|from|to|until|seit|ab|bis|auf|bei|von|mit)\s{1,3})?(?:(?:what|who|where|when|how)(?:['\u2019]?s)?|which|whose|whom|why|is|are|was|were|did|does|do|can|could|should|will|would|has|have"
-    r"|any(?:thing|body|one)?|show|tell|list|give|explain|wer|wie|wann|wo|warum|wieso|weshalb|welche\w{0,2}|wodurch|ist|sind|war|waren|wurde\w{0,1}|wird|hat|hatten?|gab|gibt|läuft|lief|konnte\w{0,1}"
-    r"|kann|soll\w{0,2}|muss|zeig\w{0,2})\b|(?:什么|为什么|为何|谁|哪|怎么|多少|几|是否|是不是|有没有|吗|多久|多大|多快)",
+    r"|any(?:thing|body|one)?|show|tell|list|give|explain|wer|wie(?:viel\w{0,2})?|wann|wo|warum|wieso|weshalb|welche\w{0,2}|wodurch|ist|sind|war|waren|wurde\w{0,1}|wird|hat|hatten?|gab|gibt|läuft|lief|konnte\w{0,1}"
+    r"|kann|soll\w{0,2}|muss|zeig\w{0,2})\b|(?:什么|为什么|为何|谁|哪|怎么|多少|几|是否|是不是|有没有|吗|呢|多久|多大|多快)",
     re.IGNORECASE,
 )  # fmt: skip
 _LAST = re.compile(r"\s{1,8}(?:and|und|plus|sowie|but|aber|&|\+)\s{0,8}$", re.IGNORECASE)
@@ -53,9 +54,11 @@ def parts_of(question: Question, read: Callable[[str], Question]) -> list[Questi
             texts.append(bare + mark)
         elif texts:
             texts[-1] += text + mark
+    if len(texts) > 1 and not (telling_words(first := read(texts[0])) or wanted(first) or begins_as_question(texts[0])):
+        texts[:2] = [f"{texts[0].strip(' ?')} {texts[1]}"]  # "and rank 4? also killed?" is one question
     parts: list[Question] = []
     for text in texts[:MAX_PARTS] if len(texts) > 1 else ():
-        part = read(_LAST.sub("", text).strip(" ,;.:\uff0c\uff1b\u3002"))
+        part = read(_LAST.sub("", with_noun(text, parts[0]) if parts else text).strip(" ,;.:\uff0c\uff1b\u3002"))
         empty = not (telling_words(part) or wanted(part)) and part.plain.endswith((" it", " that"))
         if not parts or not empty:  # "and which one was it" asks for nothing else
             parts.append(_with_names(part, parts[-1]) if parts else part)
@@ -92,6 +95,36 @@ def main_of(question: Question, read: Callable[[str], Question]) -> Question | N
     """The question without the clause that only tells the moment ("... when it blew up"); None where it has none."""
     match = MOMENT.match(question.text)
     return _with_names(read(match[1]), question) if match else None
+
+
+def with_noun(text: str, before: Question) -> str:
+    """The text with what a question before speaks of, where it only says "it" or "an older one"; else as it is."""
+    noun = " ".join(word for word in head_of(before) if word not in _NO_NOUNS) or next(
+        (word for word in _NOUN.findall(before.text) if word.casefold() not in stop_words() | _NO_NOUNS), ""
+    )
+    it = _IT.search(text)
+    it = it if it and text[it.end() :].strip(" ?.!") else None  # "which process was it" is of the job
+    pronoun = _ONE.search(text) or it
+    if not noun or pronoun is None or _OF_ITSELF.search(text):
+        return text
+    lead = text[: pronoun.start()]
+    lead = re.sub(r"\b(before|after) that $", r"\1 that, ", lead, flags=re.IGNORECASE)  # a moment of its own
+    return f"{lead}{noun}{text[pronoun.end() :]}"
+
+
+_ONE = re.compile(r"\b(?:th(?:at|is) )?ones?\b", re.IGNORECASE)
+_IT = re.compile(r"\b(?:it|they|those|these)\b(?! (?:safe|worth|my|our|the)\b)", re.IGNORECASE)
+# What "it" does when it is the job: runs, fails, is stopped
+_OF_ITSELF = re.compile(
+    r"\b(?:re)?start|\bresum|\bsubmit|\bfail|\bcrash|\bhang|\bhung|\bdie[ds]?\b|\bstop|\bended?\b|\bkill|\bbr[eo]ke|\bstuck"
+    r"|\bslow"
+    r"|\b(?:which|what|who)\b.{0,12}\bone\b|\b(?:no|any|some|every) ?one\b|\bone (?:node|rank|of)\b|\bmatter|\bmean",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(r"[A-Za-z_][\w./-]{2,60}")
+_NO_NOUNS = frozenset(
+    "good bad newest latest broken slow whats there old long iteration step time rank node".split()  # noqa: SIM905
+)
 
 
 def begins_as_question(text: str) -> bool:

@@ -11,16 +11,6 @@ from core.answer.search import seek
 from core.live.findings import duration
 
 
-def longest_wait(subject: Subject, question: Question) -> str:
-    """For how long others waited, by the longest wait that lines tell; empty where none tells one."""
-    told = next(iter(waits(subject, question)), "")
-    match = _LONGEST.search(told)
-    return f": others waited {match[1]}" if match else ""
-
-
-_LONGEST = re.compile(r", the longest of (.{1,30}?)\.(?: \[|$)")
-
-
 def waits(subject: Subject, question: Question) -> list[str]:
     """Lines that tell of a wait or a time-out, of who is named where those say so; the longest wait that they tell."""
     rank = question.ranks[0] if question.ranks else None

@@ -25,6 +25,7 @@ class Wanted(StrEnum):
 _ASKS = {
     Wanted.HOW_LONG: re.compile(
         r"\bhow long\b|\bhow much (?:longer|(?:more )?time)\b|\bhow many (?:seconds|minutes|hours)\b"
+        r"|\bt(?:ake|akes|ook) (?:so |very |too )?long\b"
     ),
     Wanted.WHEN: re.compile(
         r"\bwhen (?:did|was|were|has|had|is|does|exactly)\b|\bwhat time\b|\bsince when\b|\bwhen$|\band when\b"
@@ -48,7 +49,7 @@ _ASKS = {
 _PLACE = re.compile(r" \([^()]{1,200}:[0-9]{1,9}\)$")
 _HOLDS = {
     Wanted.PROCESS: re.compile(r"\bpid\W{0,2}[0-9]|\bprocess [0-9]", re.IGNORECASE),
-    Wanted.WHEN: re.compile(r"\b[0-2]?[0-9]:[0-5][0-9]|\bfrom iteration [0-9]"),
+    Wanted.WHEN: re.compile(r"\b[0-2]?[0-9]:[0-5][0-9]|\b[Ff]rom iteration [0-9]"),
     Wanted.HOW_LONG: re.compile(r"\b[0-9][0-9.,]{0,12} ?(?:[mun\u00b5]?s|sec|seconds?|min|minutes?|h|hours?|days?)\b"),
     Wanted.HOW_MANY: re.compile(
         r"(?<![A-Z0-9:.])[0-9][0-9.,]{0,15}(?![0-9]?:[0-9])|\b(?:once|none|no|all)\b", re.IGNORECASE

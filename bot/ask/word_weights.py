@@ -19,7 +19,8 @@ from bot.ask.word_lists import stop_words
 
 UNKNOWN = 0.4  # of its weight that a word keeps which stands nowhere: a paraphrase, or something that is not there
 _IDENTIFIER = re.compile(r"[\w./:+-]{0,60}[0-9_/.:][\w./:+-]{0,60}", re.ASCII)  # names that plain English words lose
-_AMOUNT = re.compile(r"[0-9]{1,12}|[0-9.,]{1,12}[a-z%]{1,3}")  # "22", "25000ms": an amount names nothing by itself
+# "22", "25000ms", "samples/s": an amount or a unit names nothing by itself
+_AMOUNT = re.compile(r"[0-9]{1,12}|[0-9.,]{1,12}[a-z%]{1,3}|[a-z]{2,20}/[a-z]{0,4}")
 _KINDS = {stem_of(kind) for kind in (EVENT, JOB, NODE, NUMBER, THING, "path")}
 
 

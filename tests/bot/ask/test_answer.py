@@ -59,7 +59,7 @@ def frozen() -> Subject:
         ("why did it die?", "verdict", "Look at gpu018: the node stopped answering"),
         ("how sure are you, and why", "sure", "Supported: likely, verify before you act."),
         ("why gpu018", "suspect", "gpu018 (ranks 2-3) is the first suspect."),
-        ("why not gpu019", "suspect", "gpu019 is not suspected: the first suspect is gpu018."),
+        ("why not gpu019", "weighed", "gpu019 is not suspected: the first suspect is gpu018."),
         ("is it my code or the hardware?", "blame", "Likely: the machine, not your code"),
         ("is it safe to restart", "restart", "Yes, but without gpu018"),
         ("what do I drain", "drain", "Take out gpu018"),
@@ -74,7 +74,6 @@ def frozen() -> Subject:
         ("loss at iteration 20", "numbers", "Loss at iteration 20: 3.00983."),
         ("compare with f15", "compare", "No: here the node stopped answering; in f15: a value became NaN"),
         ("has this happened before", "before", "The fault library holds nothing"),
-        ("which of my jobs failed", "jobs", "No other job is filed under the same confirmed fault"),
         ("what changed since the last good job?", "changed", "In the settings that the logs print, since s01: "),
         ("what is missing to be sure", "missing", "Missing: Only 2 successful jobs"),
         ("explain E2", "explain", "slurmctld.log logged"),
@@ -83,7 +82,6 @@ def frozen() -> Subject:
         ("how far did it get", "reached", "It came to iteration 30 of 60 planned (50 %), complete at 13:45:27."),
         ("on which node is rank 5", "setup", "Rank 5 runs on gpu019, as local rank 1 of ranks 4-5."),
         ("can I ignore E3", "harmless", "No, do not ignore E3: it is a direct trace of the fault."),
-        ("compare gpu018 and gpu019", "pair", "gpu018 wrote 31 messages"),
         ('show me "metrics push"', "find", "lines hold “metrics push”"),
         ("wie sicher bist du?", "sure", "Supported"),
         ("为什么是gpu018", "suspect", "gpu018 (ranks 2-3) is the first suspect."),
@@ -185,10 +183,9 @@ def test_a_confirmed_fault_names_who_confirmed_it(subject: Subject) -> None:
                        score=1.0, because="b", confirmed_by="ada", confirmed_at="2026-11-20T01:02:03Z",
                        jobs=("f05",))  # fmt: skip
     known = replace(subject, known=(fault,))
-    replies = {name: ANSWERS[name][1](known, read_question("E", ())) for name in ("approved", "before", "jobs")}
+    replies = {name: ANSWERS[name][1](known, read_question("E", ())) for name in ("approved", "before")}
     assert replies["approved"] == ["P1, “Link down”, was confirmed by ada, 2026-11-20. [P1]"]
     assert (replies["before"] or [""])[0] == "Yes: “Link down” (confirmed by ada, 2026-11-20). Seen in f05. [P1]"
-    assert "f05" in (replies["jobs"] or [""])[0]
 
 
 def test_a_model_chooses_intent_and_parameters(subject: Subject) -> None:

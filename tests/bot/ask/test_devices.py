@@ -3,7 +3,6 @@
 import pytest
 
 from bot.ask.about_devices import devices
-from bot.ask.about_lines import pair
 from bot.ask.about_pace import pace
 from bot.ask.answer import ask
 from bot.ask.english import normal
@@ -57,15 +56,6 @@ def test_without_a_table_of_devices_nothing_is_told() -> None:
     """Other answers have their turn."""
     subject = subject_of({"train.log": steps(20)})
     assert devices(subject, asked("which gpu is slow, what clock?", subject)) is None
-
-
-def test_nodes_of_a_table_without_logs_of_their_own_are_not_denied() -> None:
-    """A program prints a row for each host; no log is the host's own."""
-    table = "2026-11-20T10:00:30Z host busy_s\n  bear-09 1.969\n  bear-16 1.965\n"
-    subject = subject_of({"train.log": steps(20) + table}, nodes=("bear-09", "bear-16"))
-    lines = pair(subject, asked("compare bear-09 and bear-16", subject)) or []
-    assert "bear-09 1.969" in lines[0]
-    assert "bear-16 1.965" in lines[0]
 
 
 def test_one_long_pause_begins_no_slowness() -> None:

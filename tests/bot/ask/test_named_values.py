@@ -69,7 +69,7 @@ def subject() -> Subject:
     ("text", "says"),
     [
         ("which seed did gpu02 start with?", "first seed: 5 (rank 1 on gpu02), at 10:00:00."),
-        ("what seed do they have", "first seed: 4 (rank 0 on gpu01), 5 (rank 1 on gpu02), 6 (rank 2 on gpu03)."),
+        ("what seed do they have", "first seed: 5 (rank 1 on gpu02), 4 (rank 0 on gpu01), 6 (rank 2 on gpu03)."),
         ("how many traces?", "traces: 600."),
         ("read time of gpu02 at step 20?", "read: 200 ms (rank 1 on gpu02), step 20, at 10:00:20."),
         ("what was the read on gpu01 at 10:00:05?", "read: 22 ms (rank 0 on gpu01), step 5, at 10:00:05."),

@@ -6,7 +6,6 @@ from bot.ask.about_course import hung
 from bot.ask.about_lines import last
 from bot.ask.about_nodes import others
 from bot.ask.answer import ask
-from bot.ask.hypothesis import stance
 from bot.ask.subject import Subject
 from tests.support.asked_jobs import NODES, asked, steps, subject_of
 
@@ -14,12 +13,6 @@ from tests.support.asked_jobs import NODES, asked, steps, subject_of
 def test_one_of_two_is_blamed(broken: Subject) -> None:
     """Not searched for as words."""
     assert ask("so is it our loss code or gloo?", broken).looks[0] == "blame"
-
-
-def test_a_question_without_a_verb_is_answered_no(broken: Subject) -> None:
-    """Chats leave the verb out; what failed is another thing."""
-    assert stance(broken, asked("tokenizer broken?", broken)).startswith(("No", "Nothing in the logs says so"))
-    assert stance(broken, asked("so gpu017 crashed?", broken)).startswith("No, as far as the logs tell")
 
 
 def test_who_was_affected_is_told_with_times(broken: Subject) -> None:
