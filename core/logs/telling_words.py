@@ -25,6 +25,8 @@ _TYPE = re.compile(rf"^{BLOCK_MARK}((?:[A-Za-z_]\w{{0,60}}\.){{0,8}}[A-Z]\w{{0,6
 _TWO_WORDS = re.compile(r"\btimed out\b", re.IGNORECASE)
 _LETTER = re.compile(r"^\[?([EWIF])(?:<TS>| [\w./-]+:(?:<NUM>|\d+)\])")
 _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|" + _LETTER.pattern)
+# A letter between signs, behind a clock: [E] of spdlog (%L) and TensorRT, (W), | F |
+_SIGNED = re.compile(r"^(?:[\[|]? {0,4}(?:<TS>|<NUM>(?: ?m?s)?)[\]|]? {0,4}){0,2}[\[(|] ?([EWIFCD]) ?[\])|](?= )")
 # logfmt, of loggers that leave it to a field: level=fatal, lvl=eror (log15), severity=error
 _FIELD = re.compile(r"\b(?:level|lvl|severity)=[\"']?(fatal|panic|crit|err|warn|info|debug|trace)", re.IGNORECASE)
 # Levels as scripts of other languages print them, before a colon or a bracket that ends them: [FEHLER  ], Erreur :
@@ -56,6 +58,8 @@ def level(text: str) -> str:
         return field[1][0].upper().replace("P", "F")
     if match is None and (word := _TRANSLATED.search(text[:_LEVEL_WITHIN])):
         return word.lastgroup or ""
+    if match is None and (letter := _SIGNED.match(text)):
+        return letter[1]
     return (match[1] or match[2])[0] if match else ""
 
 
@@ -83,7 +87,7 @@ def may_tell(text: str) -> bool:
 
 def telling_parts(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of what words do not tell: slots, names, types, outcomes of two words, levels of one letter."""
-    patterns = (_NAME, _FIELD_LINE, _TYPE, _TWO_WORDS, _LETTER)
+    patterns = (_NAME, _FIELD_LINE, _TYPE, _TWO_WORDS, _LETTER, _SIGNED)
     for pattern in (_SLOT, *patterns) if _DIGIT.search(text) else patterns:
         for match in pattern.finditer(text):
             yield match.span()

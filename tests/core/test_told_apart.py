@@ -301,3 +301,18 @@ def test_who_says_that_it_stands_elsewhere_is_named(stands: str | None) -> None:
     told = job(files, nodes=tuple(nodes), node_ranks=nodes, world_size=16)
 
     assert suspected(told) == (["node-1"] if stands else [])
+
+
+@pytest.mark.parametrize(
+    ("said", "letter"),
+    [
+        ("[<TS>] [E] engine: deserialization went wrong", "E"),  # spdlog (%L), TensorRT's logger
+        ("[<NUM> s] (F) 24 regions do not fit", "F"),
+        ("<TS> | W | 3 buffers grew", "W"),
+        ("step <NUM> (F) 24 regions", ""),
+        ("(a) <NUM> regions", ""),
+    ],
+)
+def test_a_letter_between_signs_is_a_level(said: str, letter: str) -> None:
+    """Only behind a clock or at the beginning."""
+    assert level(said) == letter
