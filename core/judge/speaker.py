@@ -3,7 +3,7 @@
 import re
 import signal
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -130,15 +130,13 @@ def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candida
     nodes = {address: node for node, own in parsed.job.manifest.node_addresses.items() for address in own}
     nodes |= told_identities(parsed.table, parsed.files)[0] | {node: node for node in parsed.table.nodes}
     ranks = ranks_of_nodes(parsed.table, parsed.job.manifest.node_ranks)
-    controllers = _controllers(parsed.table)
+    leaders = find_leaders(parsed.table)
     named = []
     for candidate in candidates:
         form = _DIED if _is_of_dead_actor(candidate) else _RAISED
         matches = [match for row in rows.get(candidate.event, ()) if (match := form.search(texts.get(row, "")))]
-        if (
-            not candidate.fact.known or candidate.fact.kind in _OF_ITS_SETTINGS
-        ):  # by who leads all others: of no machine
-            matches = [match for match in matches if match.groupdict().get("actor") not in controllers]
+        if _is_of_no_machine(candidate):  # where the actor that leads all others raised it
+            matches = [match for match in matches if match.groupdict().get("actor") not in leaders]
         homes = sorted({nodes[match["address"]] for match in matches if match["address"] in nodes})
         own = tuple(sorted(ranks[homes[0]])) if len(homes) == 1 and len(ranks.get(homes[0], ())) == 1 else ()
         fact = replace(candidate.fact, blame=Blame.SELF) if form is _DIED else candidate.fact
@@ -146,10 +144,10 @@ def _as_raised(parsed: Parsed, candidates: Sequence[Candidate]) -> tuple[Candida
     return tuple(named)
 
 
-def is_of_leader(table: EventTable, candidate: Candidate) -> bool:
+def is_of_leader(candidate: Candidate, leaders: Collection[str]) -> bool:
     """Whether Ray's driver raises what the actor that leads all others met: the address beside it is of no fault."""
     match = _RAISED_BY.search(candidate.text) if _is_of_no_machine(candidate) else None
-    return match is not None and match["actor"] in _controllers(table)
+    return match is not None and match["actor"] in leaders
 
 
 def _is_of_no_machine(candidate: Candidate) -> bool:
@@ -170,8 +168,8 @@ def _rows_of_actor(table: EventTable, candidate: Candidate) -> Sequence[int]:
     return [below for row, end in ends.items() for below in range(row, min(row + _TOLD_BELOW, end))]
 
 
-def _controllers(table: EventTable) -> frozenset[str]:
-    """Classes of actors that have one process alone where others have several: it leads them."""
+def find_leaders(table: EventTable) -> frozenset[str]:
+    """Classes of Ray's actors that have one process alone where others have several: it leads them."""
     processes: dict[str, set[str]] = defaultdict(set)
     for voice in range(len(table.origins)):
         for match in _ACTOR.finditer(table.prefix_of(voice)):

@@ -11,7 +11,7 @@ from core.facts import Blame
 from core.failure_kinds import Kind
 from core.job import Manifest
 from core.judge.candidates import Candidate
-from core.judge.speaker import OWN_HEAD, is_of_leader
+from core.judge.speaker import OWN_HEAD, find_leaders, is_of_leader
 from core.logs.voices import is_actor, stands_in
 from core.model import Role
 from core.nodes.aliases import ALIAS, Alias
@@ -156,9 +156,9 @@ def blame_edges(
 ) -> tuple[Edge, ...]:
     """Who names whom in messages that blame somebody."""
     edges = set()
-    shared = _shared_files(table)
+    shared, leaders = _shared_files(table), find_leaders(table)
     for candidate in candidates:
-        if is_of_leader(table, candidate):
+        if is_of_leader(candidate, leaders):
             continue
         rows = [row for row in candidate.rows.tolist() if row in texts]
         for row, voice in zip(rows, table.voice[rows].tolist(), strict=True):
