@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_a_heading_that_names_no_two_machines_is_none() -> None:
 
 def test_of_lines_that_name_no_pair_the_first_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each message of a job of many machines is said often enough to be a heading."""
-    read, each_row = [], pair_results.each_row
+    read, each_row = [], cast(Any, pair_results).each_row
 
     def noted(*arguments: Any) -> Iterator[tuple[int, str]]:
         for row, text in each_row(*arguments):

@@ -4,7 +4,7 @@ import io
 from collections.abc import Sequence
 from functools import partial
 from itertools import cycle, islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -179,7 +179,7 @@ def test_whether_a_line_has_a_clock_is_asked_where_another_clock_stands() -> Non
 def test_the_range_of_a_number_is_found_once_for_each_whose_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """And not once for each other node: who is apart from 64 nodes is as soon known as from four."""
     asked = 0
-    percentile = rank_levels.percentile_of_sorted
+    percentile = cast(Any, rank_levels).percentile_of_sorted
 
     def counted(*arguments: Any) -> Any:
         nonlocal asked
