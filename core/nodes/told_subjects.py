@@ -14,6 +14,7 @@ import numpy as np
 
 from core.course.timings import may_be_duration
 from core.events.table import EventTable
+from core.logs.wraps.shared_files import ALL_DIGITS_ALIKE
 from core.nodes.rank_values import CLOCK
 from core.shares import MIN_RANKS
 
@@ -56,7 +57,6 @@ class Number(NamedTuple):
     value: float
 
 
-_DIGITS = str.maketrans("123456789", "000000000")
 _SHAPES, _LONG = 4096, 512  # of lines whose places are kept, and characters of each: 60 MB at worst, seldom one
 _Places = TypeVar("_Places")
 _UNIT = re.compile(r" ?(m?s)\b")  # behind a number: it tells a time by whatever word
@@ -91,7 +91,8 @@ def _of_shape(find: Callable[..., _Places], text: str, *options: bool) -> _Place
 
     No expression here knows one digit from another.
     """
-    shape = text.translate(_DIGITS)
+    octets = text.encode("utf-8", "surrogatepass")  # whose translation takes a tenth of a string's
+    shape = octets.translate(ALL_DIGITS_ALIKE).decode("utf-8", "surrogatepass")
     return find(shape, *options) if len(shape) <= _LONG else cast(Any, find).__wrapped__(shape, *options)
 
 
