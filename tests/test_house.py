@@ -36,8 +36,8 @@ ONLY_IN = {
 CORE_ROOMS = (
     "cache", "safe_import", "errors", "checks", "job", "failure_kinds", "model", "naming", "phrases", "quantiles",
     "rules", "shares", "version", "logs", "memory", "outcomes", "processes", "replay", "events", "system_messages",
-    "facts", "course", "parsing", "baseline", "parsed", "history", "judge", "occurrences", "live", "nodes", "dumps", "flows",
-    "metrics", "answer", "l4", "next", "diagnose",
+    "facts", "course", "parsing", "baseline", "parsed", "history", "judge", "occurrences", "live", "nodes", "dumps",
+    "flows", "metrics", "answer", "l4", "next", "diagnose",
 )  # fmt: skip
 BOT_ROOMS = (
     "text", "setting_files", "outgoing", "settings", "fetch", "chat", "note", "outcome", "ask", "report", "history",
