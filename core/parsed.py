@@ -1,11 +1,12 @@
 """A job as every method sees it: its event table, iterations, stages, and what is normal in jobs like it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,8 @@ from core.parsing.templates import recall_templates
 from core.version import core_version
 
 _OPENING = 1 << 14  # rows of a file above its first iteration that are asked for; chosen: lists of settings are shorter
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +96,17 @@ class Parsed:
     def timings(self) -> Mapping[str, Values]:
         """What the ranks took, by name, rank and iteration; read once, because each question about pace asks for it."""
         return find_timings(self.table, self.files, self.iterations)
+
+    @cached_property
+    def _answers(self) -> dict[Hashable, Any]:
+        return {}
+
+    def once(self, question: Hashable, find: Callable[[], _Found]) -> _Found:
+        """What was found for this question before, or is found now: for what several steps ask of all lines."""
+        if question not in self._answers:
+            self._answers[question] = find()
+        found: _Found = self._answers[question]
+        return found
 
     @property
     def ended_before_training(self) -> bool:

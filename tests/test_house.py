@@ -34,10 +34,10 @@ ONLY_IN = {
 }
 # The rooms of bot/, each after all that it imports; what stands loose at the top is a room too.
 CORE_ROOMS = (
-    "cache", "safe_import", "errors", "checks", "job", "failure_kinds", "model", "naming", "phrases", "rules", "shares",
-    "version", "logs", "memory", "outcomes", "processes", "replay", "events", "system_messages", "facts",
-    "course", "parsing", "baseline", "parsed", "history", "judge", "occurrences", "live", "nodes", "dumps", "flows",
-    "metrics", "answer", "l4", "next", "diagnose",
+    "cache", "safe_import", "errors", "checks", "job", "failure_kinds", "model", "naming", "phrases", "quantiles",
+    "rules", "shares", "version", "logs", "memory", "outcomes", "processes", "replay", "events", "system_messages",
+    "facts", "course", "parsing", "baseline", "parsed", "history", "judge", "occurrences", "live", "nodes", "dumps",
+    "flows", "metrics", "answer", "l4", "next", "diagnose",
 )  # fmt: skip
 BOT_ROOMS = (
     "text", "setting_files", "outgoing", "settings", "fetch", "chat", "note", "outcome", "ask", "report", "history",

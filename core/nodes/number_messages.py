@@ -34,8 +34,12 @@ def kinds(parsed: Parsed, lines: Lines) -> list[Lines]:
     """The lines of such messages apart by their words, but for names of machines; in the order of the first of each."""
     names = _bare_names(parsed)
     found: dict[tuple[str, ...], list[tuple[int, str]]] = defaultdict(list)
+    words = dict[str, tuple[str, ...]]()  # by the text without its numbers, of which lines of a message have few
     for row, text in lines:
-        found[_words(text, names, values=True)].append((row, text))
+        bare = _NUMBERS.sub("", text)
+        if bare not in words:
+            words[bare] = _words(bare, names, values=True)
+        found[words[bare]].append((row, text))
     return list(found.values())
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from core.events.row_text import read_rows
+from core.events.row_text import each_row, read_rows
 from core.nodes.odd_values import STEADY
 from core.nodes.sign import Sign
 from core.nodes.slow import OWN_PART
@@ -50,10 +50,11 @@ def _headings(parsed: Parsed) -> dict[int, Pair]:
             continue
         rows = table.rows_of([event])[event]
         pairs = {}
-        for row, text in read_rows(parsed.files, table, rows).items():
+        for row, text in each_row(parsed.files, table, np.sort(rows)):
             named = [word for word in _WORD.findall(text) if word in known]
-            if len(set(named)) == 2:
-                pairs[row] = (named[0], next(word for word in named if word != named[0]))
+            if len(set(named)) != 2:
+                break  # each of them names a pair, or none is a heading
+            pairs[row] = (named[0], next(word for word in named if word != named[0]))
         if len(pairs) == len(rows) == len({frozenset(pair) for pair in pairs.values()}) > len(found):
             found = pairs
     return found

@@ -23,6 +23,7 @@ from core.nodes.slow import OWN_PART, WAITS
 from core.nodes.slow_from_start import ALONE_OF
 from core.nodes.told_numbers import Told
 from core.nodes.told_subjects import Subject
+from core.quantiles import percentile_of_sorted
 from core.shares import MIN_RANKS
 
 OUTSIDE = 0.3  # a hint, as contrast is: it tells who differs, not that anything is wrong
@@ -101,7 +102,7 @@ class _Ranges:
     @classmethod
     def of(cls, name: str, values: Numbers) -> "_Ranges":
         """Those of a number by its name."""
-        low, high = (np.array([np.percentile(of.values, at) for of in values.values()]) for at in (LOW, HIGH))
+        low, high = (np.array([percentile_of_sorted(of.ordered, at) for of in values.values()]) for at in (LOW, HIGH))
         return cls(name, values, {subject: place for place, subject in enumerate(values)}, low, high)
 
     def apart(self, group: Collection[Subject]) -> "_Level | None":
@@ -186,15 +187,15 @@ def alone_signs(told: Sequence[tuple[int, str, Numbers]]) -> list[Sign]:
         ranks = sorted(subject for subject in values if subject.rank >= 0)
         if len(ranks) < ALONE_OF or is_rate(name) or not may_be_duration(name) or is_wait(name):
             continue
-        first, *others = sorted(ranks, key=lambda subject: -float(np.median(values[subject].values)))
-        low = min(np.percentile(values[subject].values, LOW) for subject in others)
-        high = max(np.percentile(values[subject].values, HIGH) for subject in others)
-        own = float(np.percentile(values[first].values, LOW))
+        first, *others = sorted(ranks, key=lambda subject: -values[subject].usual)
+        low = min(percentile_of_sorted(values[subject].ordered, LOW) for subject in others)
+        high = max(percentile_of_sorted(values[subject].ordered, HIGH) for subject in others)
+        own = percentile_of_sorted(values[first].ordered, LOW)
         edges = min(subject.rank for subject in ranks), max(subject.rank for subject in ranks)
         if low <= 0 or own < LONG_DRIFT * high or high - low > AGREE * (own - high) or first.rank in edges:
             continue
         usual = float(np.median(np.concatenate([values[subject].values for subject in others])))
-        level = _Level(name, float(np.median(values[first].values)), usual)
+        level = _Level(name, values[first].usual, usual)
         because = (
             f"rank {first.rank} on {first.node}: its {name or 'number'} is {figure(level.own)} all along, "
             f"that of all {len(others)} others {figure(level.others)}."
@@ -283,8 +284,8 @@ def _levels(name: str, values: Numbers, ratio: float) -> Iterator[tuple[str, _Le
         return
     for subject, of in values.items():
         node = subject.node
-        low[node] = min(low.get(node, np.inf), float(np.percentile(of.values, LOW)))
-        high[node] = max(high.get(node, -np.inf), float(np.percentile(of.values, HIGH)))
+        low[node] = min(low.get(node, np.inf), percentile_of_sorted(of.ordered, LOW))
+        high[node] = max(high.get(node, -np.inf), percentile_of_sorted(of.ordered, HIGH))
     lowest, highest = sorted(low.values())[:2], sorted(high.values())[-2:]
     for node in sorted(low):
         least = lowest[1] if low[node] == lowest[0] else lowest[0]  # of the others

@@ -23,6 +23,7 @@ from core.nodes.slow import WAITS
 from core.nodes.told_numbers import Told
 from core.nodes.told_subjects import MIN_SIDE, Subject
 from core.parsed import Parsed
+from core.quantiles import median
 from core.shares import MAJORITY, MIN_RANKS, few_of
 
 AGREED = 0.6  # as a gauge: it tells who differs since then, not why
@@ -65,7 +66,7 @@ class _Split:
     def moved(self, told: Told) -> float:
         """By how many octaves the median of another series moved there."""
         place = self.place(told)
-        return float(np.median(told.octaves[place:]) - np.median(told.octaves[:place]))
+        return median(told.octaves[place:]) - median(told.octaves[:place])
 
     def certainly_moved(self, told: Told) -> float:
         """By how many octaves it moved for certain: two standard errors less than its medians did."""
@@ -215,8 +216,10 @@ def _places(parsed: Parsed, told: Mapping[Subject, Told], onset: int | None) -> 
     """The first value of each series that was told in an iteration from the onset on."""
     if onset is None:
         return {}
-    of_row = parsed.iterations.of_row
-    return {subject: int(np.searchsorted(of_row[of.rows], onset)) for subject, of in told.items()}
+    every = [of.rows for of in told.values()]
+    of_row = parsed.iterations.of_row[np.concatenate([np.zeros(0, np.intp), *every])]
+    own = np.split(of_row, np.cumsum([len(rows) for rows in every])[:-1])
+    return {subject: int(np.searchsorted(reached, onset)) for subject, reached in zip(told, own, strict=True)}
 
 
 def _changes(
@@ -235,11 +238,9 @@ def _changes(
         return []
     grain = resolution(told.values())
     if places is None:
-        told = _without_warm_up(told, grain)
-    found = {
-        subject: find_split(of, grain) if places is None else _split_near(of, grain, places.get(subject, 0))
-        for subject, of in told.items()
-    }
+        told, found = _without_warm_up(told, grain)
+    else:
+        found = {subject: _split_near(of, grain, places.get(subject, 0)) for subject, of in told.items()}
     splits = {subject: split for subject, split in found.items() if split is not None}
     odd = _odd_ones(event, name, told, splits)
     if pair:  # of two machines only few processes are odd, if their own work takes longer,
@@ -249,15 +250,22 @@ def _changes(
     return [change for change in odd if places is None or (change.alone and change.clear)]
 
 
-def _without_warm_up(told: Mapping[Subject, Told], grain: float) -> Mapping[Subject, Told]:
-    """The numbers without their first ones, where they leave their level on most at once soon after the start."""
+def _without_warm_up(
+    told: Mapping[Subject, Told], grain: float
+) -> tuple[Mapping[Subject, Told], Mapping[Subject, _Split | None]]:
+    """The numbers without their first ones, where they leave their level on most at once soon after the start.
+
+    Also where each leaves its level then.
+    """
     splits = {subject: find_split(of, grain) for subject, of in told.items()}
     early = {subject: split for subject, split in splits.items() if split is not None and split.share <= WARM_UP}
     if len(early) <= len(told) * MAJORITY or len({split.octaves > 0 for split in early.values()}) > 1:
-        return told
+        return told, splits
     first = max(split.place(told[subject]) for subject, split in early.items())
     later = {subject: of.since(first) for subject, of in told.items()}
-    return later if min(len(of.values) for of in later.values()) >= 2 * MIN_SIDE else told
+    if min(len(of.values) for of in later.values()) < 2 * MIN_SIDE:
+        return told, splits
+    return later, {subject: find_split(of, grain) for subject, of in later.items()}
 
 
 def _odd_ones(
@@ -314,10 +322,10 @@ def _stood(
 def levels_of(told: Told, split: _Split) -> tuple[float, float, int]:
     """Medians before and after, and the first row after that is nearer to the second."""
     place = split.place(told)
-    before, after = (float(np.median(side)) for side in (told.octaves[:place], told.octaves[place:]))
+    before, after = median(told.octaves[:place]), median(told.octaves[place:])
     later = np.abs(told.octaves[place:] - after) < np.abs(told.octaves[place:] - before)
     row = int(told.rows[place + (int(np.argmax(later)) if later.any() else 0)])
-    return float(np.median(told.values[:place])), float(np.median(told.values[place:])), row
+    return median(told.values[:place]), median(told.values[place:]), row
 
 
 def resolution(told: Iterable[Told]) -> float:
@@ -339,10 +347,10 @@ def find_split(told: Told, grain: float) -> _Split | None:
     apart = (of.sum() - sums) / (len(of) - places) - sums / places
     place = int(places[np.argmax(apart**2 * places * (len(of) - places))])
     before, after = of[:place], of[place:]
-    octaves = float(np.median(after) - np.median(before))
+    octaves = median(after) - median(before)
     if abs(octaves) < max(float(np.log2(LONG_DRIFT)), ERRORS * _error(before, after)):
         return None
-    grains = abs(np.median(told.values[place:]) - np.median(told.values[:place])) / grain
+    grains = abs(median(told.values[place:]) - median(told.values[:place])) / grain
     time = int(told.times[place]) if len(told.times) else None
     return _Split(place / len(of), time, octaves) if grains >= GRAINS else None
 
@@ -359,7 +367,7 @@ def _without_first_steps(octaves: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _error(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
     """The standard error of the difference of two levels, by the spread of the wider one."""
-    spread = max(float(np.median(np.abs(side - np.median(side)))) for side in (before, after)) * MAD_TO_SIGMA
+    spread = max(median(np.abs(side - median(side))) for side in (before, after)) * MAD_TO_SIGMA
     return spread * float(np.sqrt(1 / len(before) + 1 / len(after)))
 
 
@@ -373,9 +381,9 @@ def _split_at(told: Told, grain: float, place: int) -> _Split | None:
     before, after = told.octaves[: max(0, place)], told.octaves[max(0, place) :]
     if min(len(before), len(after)) < AT_ONSET:
         return None
-    octaves = float(np.median(after) - np.median(before))
+    octaves = median(after) - median(before)
     gap = float(after.min() - before.max()) if octaves > 0 else float(before.min() - after.max())
-    grains = abs(np.median(told.values[place:]) - np.median(told.values[:place])) / grain
+    grains = abs(median(told.values[place:]) - median(told.values[:place])) / grain
     if abs(octaves) < np.log2(LONG_DRIFT) or gap < GAP * abs(octaves) or grains < GRAINS:
         return None
     time = int(told.times[place]) if len(told.times) else None

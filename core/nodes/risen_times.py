@@ -15,6 +15,7 @@ from core.nodes.rank_series import SHORT, find_split, levels_of, resolution
 from core.nodes.slow import WAITS
 from core.nodes.told_numbers import Told
 from core.nodes.told_subjects import MIN_SIDE, Subject
+from core.quantiles import median
 from core.shares import MAJORITY
 
 TOGETHER = 0.1  # of the values: within so many all ranks of a job meet the same cause
@@ -34,7 +35,7 @@ def risen_everywhere(told: Iterable[tuple[int, str, Mapping[Subject, Told]]]) ->
     for _, numbers in sorted(of_event.items()):
         moved = {name: _moved(values) for name, values in numbers}
         lasting = [of for _, values in numbers for of in values.values() if not _falls(of)]
-        longest = max((float(np.median(of.values)) for of in lasting), default=0.0)
+        longest = max((of.usual for of in lasting), default=0.0)
         for name, (before, after) in sorted(moved.items()):
             if after - before >= PART * longest > 0:
                 return f"{name} went from {figure(before)} to {figure(after)} on most of them"
@@ -44,7 +45,7 @@ def risen_everywhere(told: Iterable[tuple[int, str, Mapping[Subject, Told]]]) ->
 def _falls(told: Told) -> bool:
     """Whether it is lower in the second half than in the first: a loss is, in whatever language."""
     half = len(told.values) // 2
-    return float(np.median(told.values[half:])) < LOWER * float(np.median(told.values[:half]))
+    return median(told.values[half:]) < LOWER * median(told.values[:half])
 
 
 def _moved(told: Mapping[Subject, Told]) -> tuple[float, float]:

@@ -55,7 +55,7 @@ from core.nodes.slow_from_start import slow_from_the_start
 from core.nodes.sole_named_peer import singled_signs
 from core.nodes.spatial import behind_signs, direct_signs, missing_signs, named_signs, silence_signs, stubborn_signs
 from core.nodes.stall import stall_signs
-from core.nodes.told_numbers import counters, measured, told_often, told_seldom
+from core.nodes.told_numbers import counters, told_numbers, told_often, told_seldom
 from core.nodes.unfinished import speechless_signs, unfinished_signs
 from core.nodes.votes import vote_signs
 from core.nodes.waits import waiting_signs
@@ -141,8 +141,7 @@ def _by_any_numbers(
     """Signs by numbers that nobody knows, where nothing that broke tells why a job failed, or took so long."""
     if any(candidate.role is Role.ROOT and not candidate.fact.stops for candidate in candidates):
         return []
-    often = told_often(parsed, home)
-    told = tuple(measured(parsed, often))
+    often, told = told_often(parsed, home), told_numbers(parsed, home)
     return (
         series_signs(parsed, told, _onset(ending), ending.slow)
         or counter_signs(parsed, counters(parsed, often), ending)

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from core.facts import complains
 from core.nodes.number_messages import Lines, alike, kinds
 from core.nodes.told_subjects import MIN_SIDE, Subject, Subjects
 from core.parsed import Parsed
+from core.quantiles import median_of_sorted
 from core.shares import MAJORITY, MIN_RANKS
 
 MAX_EVENTS = 16  # messages that are looked at, those said most often first
@@ -44,7 +46,7 @@ _Numbers = dict[tuple[int, str], dict[Subject, list[tuple[int, float]]]]  # by p
 Often = tuple[int, str, dict[Subject, list[tuple[int, float]]]]  # a message, a name, and of each subject row and value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Told:
     """What is told of one subject under one name, in order: values, their logarithms above a floor, rows.
 
@@ -60,6 +62,16 @@ class Told:
         """The same without its first values, as many as ``place``."""
         return Told(self.values[place:], self.octaves[place:], self.rows[place:], self.times[place:])
 
+    @cached_property
+    def ordered(self) -> NDArray[np.float64]:
+        """Its values from the lowest on."""
+        return np.sort(self.values)
+
+    @property
+    def usual(self) -> float:
+        """The median of its values."""
+        return median_of_sorted(self.ordered)
+
 
 def told_often(parsed: Parsed, home: Mapping[int, str]) -> list[Often]:
     """Numbers that lines tell often of most of several subjects, with their message, their name and their rows.
@@ -67,6 +79,10 @@ def told_often(parsed: Parsed, home: Mapping[int, str]) -> list[Often]:
     Args:
         home: node of each rank.
     """
+    return parsed.once(("told often", frozenset(home.items())), lambda: _told_often(parsed, home))
+
+
+def _told_often(parsed: Parsed, home: Mapping[int, str]) -> list[Often]:
     found_of = [(events[0], found) for events in _events(parsed) for found in _numbers_of(parsed, events, home)]
     often = []
     for event, found in _with_longer_messages(found_of):
@@ -77,16 +93,17 @@ def told_often(parsed: Parsed, home: Mapping[int, str]) -> list[Often]:
     return often
 
 
-def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
+def told_numbers(parsed: Parsed, home: Mapping[int, str]) -> tuple[tuple[int, str, dict[Subject, Told]], ...]:
     """Numbers that are measured of several subjects, with their message and their name.
 
     Args:
         home: node of each rank.
     """
-    return measured(parsed, told_often(parsed, home))
+    question = "told numbers", frozenset(home.items())
+    return parsed.once(question, lambda: tuple(_measured(parsed, told_often(parsed, home))))
 
 
-def measured(parsed: Parsed, often: Iterable[Often]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
+def _measured(parsed: Parsed, often: Iterable[Often]) -> Iterator[tuple[int, str, dict[Subject, Told]]]:
     """Those of them that are measured, while the job trained."""
     for event, name, whole in often:
         if _is_finite(whole.values()) and not _counts(whole.values()):
@@ -265,9 +282,13 @@ def while_it_trained(
 def _told(parsed: Parsed, of_subject: Mapping[Subject, list[tuple[int, float]]]) -> dict[Subject, Told]:
     every = np.array([value for of in of_subject.values() for _, value in of])
     floor = max(float(every.max()) * FLOOR_OF_TOP, float(np.median(every)) * FLOOR_OF_USUAL)
-    found = {}
+    rows = np.array([row for of in of_subject.values() for row, _ in of], np.intp)
+    octaves = np.log2(np.maximum(every, floor))
+    times, timed = parsed.table.time[rows], parsed.table.timed[rows]  # of all at once: of each apart it takes as long
+    found, start = {}, 0
     for subject, of in of_subject.items():
-        rows, values = np.array([row for row, _ in of], np.intp), np.array([value for _, value in of])
-        times = parsed.table.time[rows] if parsed.table.timed[rows].all() else np.zeros(0, np.int64)
-        found[subject] = Told(values, np.log2(np.maximum(values, floor)), rows, times)
+        own = slice(start, start + len(of))
+        has_clock = timed[own].all()
+        found[subject] = Told(every[own], octaves[own], rows[own], times[own] if has_clock else times[:0])
+        start += len(of)
     return found

@@ -6,13 +6,15 @@ one speaker tells of several, each by a name, or by a number that comes as often
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from core.course.timings import may_be_duration
 from core.events.table import EventTable
+from core.logs.wraps.shared_files import ALL_DIGITS_ALIKE
 from core.nodes.rank_values import CLOCK
 from core.shares import MIN_RANKS
 
@@ -39,8 +41,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Subject:
+class Subject(NamedTuple):
     """What a number is of: a rank, a device of a node, or a node; -1 where it is none of these."""
 
     node: str
@@ -48,8 +49,7 @@ class Subject:
     device: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A number of a line: which of those with the same word before it, that word, its value."""
 
     place: int
@@ -57,6 +57,8 @@ class Number:
     value: float
 
 
+_SHAPES, _LONG = 4096, 512  # of lines whose places are kept, and characters of each: 60 MB at worst, seldom one
+_Places = TypeVar("_Places")
 _UNIT = re.compile(r" ?(m?s)\b")  # behind a number: it tells a time by whatever word
 
 
@@ -67,19 +69,72 @@ def numbers_of(text: str, *, names_rank: bool = True) -> list[Number]:
     """
     if (gauge := GAUGE.match(text)) is not None:
         return [Number(0, gauge["name"], float(gauge["value"]))]
-    plain = CLOCK.sub(" ", text)
-    text = _COORDINATES.sub(" ", NAMED_RANK.sub(" ", plain, count=1) if names_rank else plain)
-    found, name, times = list[Number](), "", Counter[str]()
+    found, times = list[Number](), dict[str, int]()
+    for begin, end, unit, start, stop in _of_shape(_number_places, text, names_rank):
+        name = text[begin:end]
+        if unit and name and not may_be_duration(name):
+            name = f"{name} {unit}"
+        place = times.get(name, 0)
+        times[name] = place + 1
+        found.append(Number(place, name, float(text[start:stop])))
+    return found
+
+
+def _named_rank(text: str) -> str | None:
+    """The number of the rank that a line names first."""
+    at = _of_shape(_rank_place, text)
+    return None if at is None else text[at[0] : at[1]]
+
+
+def _of_shape(find: Callable[..., _Places], text: str, *options: bool) -> _Places:
+    """What stands where in a text: lines of one message differ in their digits alone, and are of few shapes.
+
+    No expression here knows one digit from another.
+    """
+    octets = text.encode("utf-8", "surrogatepass")  # whose translation takes a tenth of a string's
+    shape = octets.translate(ALL_DIGITS_ALIKE).decode("utf-8", "surrogatepass")
+    return find(shape, *options) if len(shape) <= _LONG else cast(Any, find).__wrapped__(shape, *options)
+
+
+@lru_cache(_SHAPES)
+def _rank_place(shape: str) -> tuple[int, int] | None:
+    found = NAMED_RANK.search(shape)
+    return None if found is None else found.span("number")
+
+
+@lru_cache(_SHAPES)
+def _word_places(shape: str) -> tuple[tuple[int, int], ...]:
+    return tuple(token.span("word") for token in _TOKEN.finditer(shape) if token["word"])
+
+
+@lru_cache(_SHAPES)
+def _number_places(shape: str, names_rank: bool) -> tuple[tuple[int, int, str, int, int], ...]:  # noqa: FBT001
+    """Of each number begin and end of the word before it, the unit behind it, its begin and end."""
+    clocks = [found.span() for found in CLOCK.finditer(shape)]
+    text, at = _without(shape, range(len(shape)), clocks)
+    if names_rank and (named := NAMED_RANK.search(text)) is not None:
+        text, at = _without(text, at, [named.span()])
+    text, at = _without(text, at, [found.span() for found in _COORDINATES.finditer(text)])
+    found, name = list[tuple[int, int, str, int, int]](), (0, 0)
     for token in _TOKEN.finditer(text):
+        own = at[token.start()], at[token.end() - 1] + 1
         if token["word"]:
-            name = token["word"]
+            name = own
         else:
             unit = _UNIT.match(text, token.end())
-            name = f"{name} {unit[1]}" if unit and name and not may_be_duration(name) else name
-            found.append(Number(times[name], name, float(token["number"])))
-            times[name] += 1
-            name = ""
-    return found
+            found.append((*name, unit[1] if unit else "", *own))
+            name = (0, 0)
+    return tuple(found)
+
+
+def _without(text: str, at: Sequence[int], spans: Sequence[tuple[int, int]]) -> tuple[str, Sequence[int]]:
+    """A text with a blank for each of some stretches, and where each of its characters had stood."""
+    parts, places, end = list[str](), list[int](), 0
+    for start, stop in spans:
+        parts += text[end:start], " "
+        places += [*at[end:start], at[start]]
+        end = stop
+    return "".join([*parts, text[end:]]), [*places, *at[end:]]
 
 
 def _in_blocks(home: Mapping[int, str], listed: Collection[int]) -> dict[int, str]:
@@ -106,10 +161,12 @@ class Subjects:
     ) -> None:
         self._table, self._home, self._nodes = table, home, {name: name for name in nodes}
         self._numbers = {text: numbers_of(text) for _, text in lines}  # asked for up to three times
+        rows = np.array([row for row, _ in lines], np.intp)
+        self._voice = dict(zip(rows.tolist(), table.voice[rows].tolist(), strict=True))
         by_voice: dict[int, list[str]] = defaultdict(list)
         for row, text in lines:
-            by_voice[int(table.voice[row])].append(text)
-        ranks = [{found["number"] for text in own if (found := NAMED_RANK.search(text))} for own in by_voice.values()]
+            by_voice[self._voice[row]].append(text)
+        ranks = [{rank for text in own if (rank := _named_rank(text))} for own in by_voice.values()]
         named = [{node for text in own if (node := self._named(text))} for own in by_voice.values()]
         self.lists_ranks = any(len(of) >= MIN_RANKS for of in ranks)  # as the last one does of all, Megatron's timers
         # A row of two digits, "rank 10: 2400.00", looks like a label, so that it is taken for speech of that rank.
@@ -131,19 +188,20 @@ class Subjects:
 
     def read(self, row: int, text: str) -> Iterator[tuple[Subject, Number]]:
         """Numbers of one of the lines, and what each is of; none where nobody tells."""
-        named = NAMED_RANK.search(text)
-        rank = int(named["number"]) if named is not None else -1
+        named = _named_rank(text)
+        rank = int(named) if named is not None else -1
         if rank in self._home_of_listed:
             return _of_one(Subject(self._home_of_listed[rank], rank), self._numbers[text])
         return self._by_speaker(row, text, named)
 
-    def _by_speaker(self, row: int, text: str, named: re.Match[str] | None) -> Iterator[tuple[Subject, Number]]:
+    def _by_speaker(self, row: int, text: str, named: str | None) -> Iterator[tuple[Subject, Number]]:
         """The same of a line that its speaker says of itself, or of those that it names."""
-        origin, numbers = self._table.origins[self._table.voice[row]], self._numbers[text]
-        if named is not None and len(self._home) >= MIN_RANKS and int(named["number"]) not in self._home:
+        voice, numbers = self._voice[row], self._numbers[text]
+        origin = self._table.origins[voice]
+        if named is not None and len(self._home) >= MIN_RANKS and int(named) not in self._home:
             named, numbers = None, numbers_of(text, names_rank=False)  # "compute ms by rank: 1043 1048"
-        rank = int(named["number"]) if named is not None and (self.lists_ranks or origin.rank is None) else origin.rank
-        place = self._counted.get(int(self._table.voice[row]), -1)
+        rank = int(named) if named is not None and (self.lists_ranks or origin.rank is None) else origin.rank
+        place = self._counted.get(voice, -1)
         count = int(numbers[place].value) if 0 <= place < len(numbers) else -1
         if named is None and self._counts_ranks and count >= 0:
             rank = count
@@ -193,7 +251,7 @@ class Subjects:
 
 def named_node(text: str, nodes: Mapping[str, str]) -> str | None:
     """The only node that a line names as a word, by its names."""
-    found = {node for word in _TOKEN.finditer(text) if (node := nodes.get(word["word"] or ""))}
+    found = {node for begin, end in _of_shape(_word_places, text) if (node := nodes.get(text[begin:end]))}
     return found.pop() if len(found) == 1 else None
 
 

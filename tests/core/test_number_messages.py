@@ -1,8 +1,18 @@
 """Numbers of one table that fell into several messages, and tables of several gauges that fell into one."""
 
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.course.timings import may_be_duration
 from core.diagnose import diagnose
 from core.job import Job
-from core.nodes.told_subjects import Number, numbers_of
+from core.nodes import told_subjects
+from core.nodes.rank_values import CLOCK
+from core.nodes.told_subjects import NAMED_RANK, Number, numbers_of
 from tests.support.jobs import at, four_nodes, signs_of
 
 STEPS = [at(n, f"step {n} loss 2.5") for n in range(1, 21)] + [
@@ -66,3 +76,36 @@ def test_a_state_that_changes_with_a_number_does_not_split_its_series() -> None:
 
     found = four_nodes({}, usual=STEPS, others={f"bmc/node-{node}.log": told(node) for node in range(4)})
     assert by_numbers(found) == ["node-1"]
+
+
+def plainly(text: str, *, names_rank: bool) -> list[Number]:
+    """What ``numbers_of`` gives, of the text itself and not by its shape."""
+    text = CLOCK.sub(" ", text)
+    text = told_subjects._COORDINATES.sub(" ", NAMED_RANK.sub(" ", text, count=1) if names_rank else text)
+    found, name, times = list[Number](), "", Counter[str]()
+    for token in told_subjects._TOKEN.finditer(text):
+        if token["word"]:
+            name = token["word"]
+            continue
+        unit = re.match(r" ?(m?s)\b", text[token.end() :])
+        name = f"{name} {unit[1]}" if unit and name and not may_be_duration(name) else name
+        found.append(Number(times[name], name, float(token["number"])))
+        times[name] += 1
+        name = ""
+    return found
+
+
+PARTS = ("2026-11-21 04:15:18,066", "04:15:18", "rank 3", "rank=12:", "Rank", "(1, 2)", "[0,3]", "gpu-7", "gpu-17",
+         "p07", "loss", "8.25", "1e-05", "77", "12", "4", " ms", " s", "s", "10.0.0.7:29500", "-", ":", "=", ",",
+         "v1.2.3", "\u0663", "\u00e9", " ")  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=12), st.sampled_from(["", " "]), st.booleans())
+@pytest.mark.parametrize("length", [0, 600])
+def test_lines_of_one_shape_have_their_numbers_at_the_same_places(
+    length: int, parts: list[str], between: str, names_rank: bool
+) -> None:
+    """What is found by a line's shape is what is found by the line, however long, whichever its digits are."""
+    text = between.join([*parts, "x" * length])
+    for shifted in (text, text.translate(str.maketrans("0123456789", "9876543210"))):
+        assert numbers_of(shifted, names_rank=names_rank) == plainly(shifted, names_rank=names_rank)

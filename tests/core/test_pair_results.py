@@ -1,11 +1,14 @@
 """Tests of machines two by two: the one with which every pair is slow."""
 
+from collections.abc import Iterator
 from itertools import combinations
+from typing import Any, cast
 
 import pytest
 
 from core.diagnose import diagnose
 from core.job import Job
+from core.nodes import pair_results
 from tests.support.jobs import job, lines
 
 NODES = tuple(f"dgx-0{n}" for n in range(1, 7))
@@ -50,3 +53,18 @@ def test_other_pairs_accuse_nobody(slow: set[tuple[str, str]]) -> None:
 def test_a_heading_that_names_no_two_machines_is_none() -> None:
     """Of results without their pair nobody knows whose they are."""
     assert diagnose(sweep(with_node("dgx-04"), heading="### pair"), []).nodes == ()
+
+
+def test_of_lines_that_name_no_pair_the_first_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each message of a job of many machines is said often enough to be a heading."""
+    read, each_row = [], cast(Any, pair_results).each_row
+
+    def noted(*arguments: Any) -> Iterator[tuple[int, str]]:
+        for row, text in each_row(*arguments):
+            read.append(text)
+            yield row, text
+
+    monkeypatch.setattr(pair_results, "each_row", noted)
+    diagnose(sweep(with_node("dgx-04"), heading="### pair"), [])
+
+    assert len(read) == 4  # the heading, the line of the rank, the bandwidth and the line below it

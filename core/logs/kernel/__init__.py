@@ -20,16 +20,17 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import Any, cast
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from core.logs import lines
 from core.logs.columns import CHUNK_ROWS, SPARE, Block, Columns
 from core.logs.kernel import forms, segments
 from core.logs.kernel.labels import Labels
+from core.logs.kernel.machine import entry
 from core.logs.kernel.segments import RowBuffers, ScanBuffers, ScanState, Text
 from core.logs.kernel.table import Table
 from core.logs.lines import MAX_BODY, MAX_SEGMENT, Format
@@ -160,14 +161,14 @@ def unwrap_kernel() -> Unwrap:
 
 @cache
 def _compile() -> _Kernel:
-    kernel = _entry(_sources())
+    kernel: _Kernel = _entry(segments.scan, _sources())
     _keep(kernel, lambda: _Ledger(kernel, Format()).read(np.frombuffer(b"\n" * SPARE, np.uint8), 1, 0))
     return kernel
 
 
 @cache
 def _compile_unwrap() -> Unwrap:
-    kernel = _unwrap_entry(_sources())
+    kernel: Unwrap = _entry(forms.unwrap, _sources())
     _keep(kernel, lambda: kernel(0, 0, forms.Compiled(()).program, 0, 0, 0))
     return kernel
 
@@ -180,31 +181,18 @@ def _keep(kernel: object, call: Callable[[], object]) -> None:
         call()
 
 
-def _entry(sources: str) -> _Kernel:
-    """The loop, in a function of its own for numba's cache, whose file is named after the function.
+def _entry(loop: Callable[..., Any], sources: str) -> Any:
+    """The loop under a name of its own for numba's cache, whose file is named after the function.
 
     Numba compares with what it cached only the file that the function stands in, and only after it has unpickled the
     types of its arguments. So the digest of all files that the code comes from is in the name: neither does old code
-    outlive a change, nor does an upgrade meet classes in the cache that are gone.
+    outlive a change, nor does an upgrade meet classes in the cache that are gone. A copy of the function and no second
+    one that calls it: numba compiles each by itself, with all that is put into it.
     """
-
-    def scan(text: Text, buffers: ScanBuffers, state: ScanState) -> ScanState:
-        return segments.scan(text, buffers, state)
-
-    scan.__qualname__ = f"scan_{sources}"
-    compiled: _Kernel = njit(nogil=True)(scan)
-    return compiled
-
-
-def _unwrap_entry(sources: str) -> Unwrap:
-    """As ``_entry``."""
-
-    def unwrap(at: int, stop: int, program: forms.FormArrays, out: int, room: int, form: int) -> tuple[int, int, int]:
-        return forms.unwrap(at, stop, program, out, room, form)
-
-    unwrap.__qualname__ = f"unwrap_{sources}"
-    compiled: Unwrap = njit(nogil=True)(unwrap)
-    return compiled
+    function = cast(FunctionType, loop)
+    copy = FunctionType(function.__code__, function.__globals__)
+    copy.__qualname__ = f"{function.__name__}_{sources}"
+    return entry(copy)
 
 
 def _sources() -> str:

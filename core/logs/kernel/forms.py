@@ -81,7 +81,6 @@ class Compiled:
         return at, len(text)
 
 
-@compiled
 def unwrap(at: int, stop: int, program: FormArrays, out: int, room: int, form: int) -> tuple[int, int, int]:
     """Unwrap lines until one has no known form, or the text or the room ends.
 

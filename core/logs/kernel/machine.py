@@ -25,6 +25,8 @@ _Emit = Callable[[Any, Any], Any]  # IR builder, argument values -> result value
 _BYTE, _HALF, _WORD, _WIDE = (ir.IntType(bits) for bits in (8, 32, 64, 128))
 _BYTES = ir.VectorType(_BYTE, LOOK)
 
+_AS_C = {"nogil": True, "boundscheck": False, "error_model": "numpy", "no_cfunc_wrapper": True}
+
 
 def compiled(function: _Function) -> _Function:
     """Compile for the CPU at hand, without the GIL; arithmetic and indices as in C.
@@ -32,7 +34,12 @@ def compiled(function: _Function) -> _Function:
     All of it is put into the one loop that calls it, for 1.4 times the speed: left to itself LLVM makes calls of
     what each number of a line needs.
     """
-    return cast(_Function, njit(nogil=True, boundscheck=False, error_model="numpy", forceinline=True)(function))
+    return cast(_Function, njit(**_AS_C, forceinline=True, no_cpython_wrapper=True)(function))
+
+
+def entry(function: _Function) -> _Function:
+    """Compile a loop that Python calls: nothing is put into it twice, as it is nobody's part."""
+    return cast(_Function, njit(**_AS_C)(function))
 
 
 def _instruction(arguments: int, emit: _Emit, result: Any = types.int64) -> Callable[..., Any]:

@@ -56,7 +56,6 @@ class ScanState(NamedTuple):
     undecodable: int = 0  # segments that are not UTF-8
 
 
-@compiled
 def scan(text: Text, buffers: ScanBuffers, state: ScanState) -> ScanState:
     """Fill rows until the text ends, or until there is no room for one more segment."""
     index(buffers.labels.hosts)
