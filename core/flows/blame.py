@@ -187,15 +187,17 @@ class Localizer:
         coarse = self._groups.grain.blur > 2 * MESSAGE_US
         if self._work is None or (coarse and self._groups.of("ep")):
             return None
-        found = find_hidden_work(self._work, self._homes, self._timeline.period)
+        looks = ("took longer for its own work", self._work), ("worked longer without a word", self._silences)
+        works = ((says, sign, find_hidden_work(sign, self._homes, self._timeline.period)) for says, sign in looks)
+        says, sign, found = next((of for of in works if of[2] is not None), ("", self._work, None))
         nics = [self._connections.addresses[nic] for nic in self._nics[found.server]] if found else []
         subject = self._subject(nics) if nics else None
         if found is None or subject is None:
             return None
-        guilty = tuple(place for place, (nic, *_) in enumerate(self._work.things) if self._homes[nic] == found.server)
-        series = FlowSeries(self._called(self._work), self._work.values, guilty)
+        guilty = tuple(place for place, (nic, *_) in enumerate(sign.things) if self._homes[nic] == found.server)
+        series = FlowSeries(self._called(sign), sign.values, guilty)
         kind = "drift" if found.grows else "slow_compute"
-        says = f"{subject.nic or found.server} took longer for its own work"
+        says = f"{subject.nic or found.server} {says}"
         blame = Attribution(kind, subject, found.rise, found.before, found.other, says, series)
         return (found.first, found.last), blame
 
@@ -311,12 +313,20 @@ class Localizer:
         return self._nic("slow_compute", "began to send later than its group", late, (inside, outside), *clear)
 
     def _of_group(self, group: Attribution, when: tuple[Bools, Bools]) -> Attribution | None:
-        """The one of a slow group that each single piece of work took longer: the others wait for it unprompted."""
-        alone = self._nic("slow_compute", "worked longer without a word", self._silences, when, 0.0, ALONE)
-        if alone is None or alone.subject.nic is None:
+        """The one of a slow group that each single piece of work took longer: the others wait for it unprompted.
+
+        That the group is slow in all of these steps is known: in some its own single piece may be as short as before.
+        """
+        rise, before, noise = rises(self._silences, *when)
+        names = self._called(self._silences)
+        highest = names.index(group.series.things[group.series.guilty[0]])
+        other = max(0.0, float(np.delete(rise, highest).max(initial=0.0)))
+        subject = self._subject([names[highest]])
+        if subject is None or rise[highest] <= 0 or rise[highest] < max(ALONE * other, NOISE * noise[highest]):
             return None
-        highest = group.series.things[group.series.guilty[0]]
-        return alone if alone.subject.nic == highest else None
+        says = f"{names[highest]} worked longer without a word"
+        series = FlowSeries(names, self._silences.values, (highest,))
+        return Attribution("slow_compute", subject, float(rise[highest]), float(before[highest]), other, says, series)
 
     def _of_neighbours(self, when: tuple[Bools, Bools], least: float) -> Attribution | None:
         """Of two servers next to each other in pipelines, on several rails, the one whose single work took longer.

@@ -181,7 +181,7 @@ def _slow_step(
     inside = np.arange(len(durations)) == step
     blame = None
     if localizer and slow.noisy:
-        blame = localizer.stall(inside, CLEARLY * more)
+        blame = localizer.stall(inside, max(CLEARLY * more, slow.least * usual))
     elif localizer:
         blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP)
     return FlowFinding(

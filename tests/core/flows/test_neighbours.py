@@ -11,8 +11,11 @@ import pytest
 from core.flows.analyse import analyse
 from core.flows.answer import NamedGroup
 from core.flows.blame import Localizer
+from core.flows.findings import _is_clear, _slow_step
 from core.flows.signs import FlowSign
+from core.flows.stretches import slow_steps
 from core.flows.table import table_from
+from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 
 SECOND = 1_000_000
@@ -67,6 +70,29 @@ def test_rails_beside_another_tenant_are_one_job() -> None:
     assert [len(job.nics) for job in found] == [2, 4]
 
 
+def seen(values: Any) -> FlowSign:
+    """A sign of as many NICs as there are columns."""
+    noise = np.random.default_rng(1).normal(0, 500, values.shape)
+    return FlowSign(tuple((nic,) for nic in range(values.shape[1])), values + noise)
+
+
+def localizer_of(pipelines: Sequence[Sequence[str]], work: Any, longest: Any, period: float = 0.0) -> Localizer:
+    """Of a job of some pipelines, of which nothing is known but its own work: (steps, NICs), in all and longest."""
+    nics = [nic for stage in zip(*pipelines, strict=True) for nic in stage]
+    homes = {nic: f"server-{nic[-1]}" for nic in nics}
+    named = tuple(NamedGroup(f"J1.pp{number}", "pp", tuple(of)) for number, of in enumerate(pipelines))
+    groups = SimpleNamespace(of=lambda kind: named if kind == "pp" else (), grain=SimpleNamespace(blur=0.0))
+    localizer = Localizer(
+        cast("Any", SimpleNamespace(addresses=tuple(nics), switches=())), Topology(homes),
+        cast("Any", SimpleNamespace(nics=tuple(range(len(nics))), heavy=())), cast("Any", groups),
+        cast("Any", SimpleNamespace(period=period)), named,
+    )  # fmt: skip
+    nothing, none = FlowSign((), np.zeros((len(work), 0))), seen(np.zeros(work.shape))
+    localizer.__dict__.update(_links=nothing, _stages=nothing, _answers=none, _receipts=none, _sendings=none)
+    localizer.__dict__.update(_work=seen(300_000 + work), _silences=seen(60_000 + longest))
+    return localizer
+
+
 @pytest.mark.parametrize(("single", "server"), [(25_000.0, "server-2"), (1_000.0, None)])
 def test_of_two_stages_the_one_with_longer_pieces_of_work_is_named(single: float, server: str | None) -> None:
     """Beside a slow stage the one that waits for it seems to work as much longer: 120 and 118 ms of all its work.
@@ -74,26 +100,61 @@ def test_of_two_stages_the_one_with_longer_pieces_of_work_is_named(single: float
     Args:
         single: microseconds by which the longest piece of work of the slow stage rose.
     """
-    nics = [f"10.0.{number}.{place}" for place in (1, 2, 3) for number in (0, 1)]  # two rails of three stages
-    homes = {nic: f"server-{nic[-1]}" for nic in nics}
+    rails = [[f"10.0.{number}.{place}" for place in (1, 2, 3)] for number in (0, 1)]
     inside = (np.arange(40) >= 15) & (np.arange(40) < 30)
+    work = inside[:, None] * np.array([0, 0, 120_000, 119_000, 118_000, 117_000])
+    longest = inside[:, None] * np.array([5_000, 0, single, 0, 0, 0])
 
-    def sign(base: float, rises: Sequence[float]) -> FlowSign:
-        noise = np.random.default_rng(1).normal(0, 500, (40, 6))
-        return FlowSign(tuple((nic,) for nic in range(6)), base + noise + inside[:, None] * np.array(rises))
-
-    none = sign(0.0, [0.0] * 6)
-    named = tuple(NamedGroup(f"J1.pp{number}", "pp", tuple(nics[number::2])) for number in (0, 1))
-    stages = SimpleNamespace(of=lambda kind: named if kind == "pp" else ())
-    localizer = Localizer(
-        cast("Any", SimpleNamespace(addresses=tuple(nics), switches=())), Topology(homes),
-        cast("Any", SimpleNamespace(nics=tuple(range(6)), heavy=())), cast("Any", stages), cast("Any", None), named,
-    )  # fmt: skip
-    nothing = FlowSign((), np.zeros((40, 0)))
-    work, longest = [0, 0, 120_000, 119_000, 118_000, 117_000], [5_000, 0, single, 0, 0, 0]
-    localizer.__dict__.update(_links=nothing, _stages=nothing, _answers=none, _receipts=none, _sendings=none)
-    localizer.__dict__.update(_work=sign(300_000, work), _silences=sign(60_000, longest))
-
-    found = localizer.blame(inside, ~inside, 80_000.0)
+    found = localizer_of(rails, work, longest).blame(inside, ~inside, 80_000.0)
 
     assert (found.subject.server if found else None) == server
+
+
+@pytest.mark.parametrize(("other", "subject"), [(2_000.0, "10.0.0.2"), (9_000.0, "J1.pp0")])
+def test_of_a_slow_pipeline_the_stage_with_longer_pieces_in_most_steps_is_named(other: float, subject: str) -> None:
+    """In three of ten slow steps none of its pieces is longer; that its pipeline is slow is known from all its work.
+
+    Args:
+        other: microseconds by which the longest piece of the stage that waits for it rose.
+    """
+    pipelines = [[f"10.0.0.{place}" for place in ends] for ends in ((1, 2), (3, 4))]
+    inside = (np.arange(40) >= 10) & (np.arange(40) < 30)
+    work = inside[:, None] * np.array([100_000, 0, 190_000, 0])  # 1, 3, 2, 4
+    longest = inside[:, None] * np.array([other, 0, 26_000, 0])
+    longest[10:16, 2] = 0
+
+    found = localizer_of(pipelines, work, longest).blame(inside, ~inside, 150_000.0)
+
+    assert found is not None
+    assert (found.subject.nic or found.subject.group) == subject
+
+
+@pytest.mark.parametrize(("rise", "server"), [(60_000.0, "server-2"), (20_000.0, None)])
+def test_longer_silences_of_one_server_name_it_where_its_work_tells_nothing(rise: float, server: str | None) -> None:
+    """A rank of FSDP works longer in its backward pass, and seems to work less elsewhere."""
+    inside = (np.arange(60) >= 20) & (np.arange(60) < 45)
+    pipelines = [[f"10.0.0.{place}" for place in ends] for ends in ((1, 2), (3, 4))]
+    longest = inside[:, None] * np.array([0, 0, rise, 0])
+
+    found = localizer_of(pipelines, np.zeros((60, 4)), longest, period=400_000.0).slow_worker()
+
+    assert (found[0] if found else None) == ((20, 44) if server else None)
+    assert (found[1].subject.server if found else None) == server
+
+
+@pytest.mark.parametrize(("silent", "clear"), [(140_000.0, True), (80_000.0, False)])
+def test_stall_in_the_slack_of_a_pipeline_is_told_by_a_long_silence(silent: float, *, clear: bool) -> None:
+    """A step that is longer by .12 is a slow one only where somebody said nothing for three tenths of a step."""
+    longest = np.zeros((40, 4))
+    longest[20, 2] = silent
+    durations = 400_000 + 30_000 * np.sin(np.arange(40))
+    durations[20] = 450_000
+    end = 1_800_000_000_000_000 + np.cumsum(durations).astype(np.int64)
+    (slow,) = [slow for slow in slow_steps(durations, None) if slow.step == 20]
+    localizer = localizer_of([[f"10.0.0.{place}" for place in range(4)]], np.zeros((40, 4)), longest)
+    timeline = Timeline(np.append(end[0] - 400_000, end[:-1]), end, 400_000.0)
+
+    found = _slow_step(localizer, timeline, durations, slow, np.zeros(40, np.int64))
+
+    assert not slow.plain
+    assert _is_clear(found) == clear
