@@ -16,7 +16,7 @@ from core.flows.connections import Bools, Connections
 from core.flows.exchange_work import exchange_work
 from core.flows.groups import Groups
 from core.flows.hidden_work import find_hidden_work, stretch_above
-from core.flows.jobs import JobFlows
+from core.flows.jobs import Floats, JobFlows
 from core.flows.own_work import calls_are_seen, own_work
 from core.flows.receipts import fed_by, long_receipts, long_sendings, queued_before
 from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, rises, without
@@ -143,6 +143,26 @@ class Localizer:
             return None
         says = "worked longer without a word"
         return self._nic("slow_compute", says, self._silences, (step, ~step), least, ALONE)
+
+    def once_more(self, step: int, least: float) -> Attribution | None:
+        """Who did nothing for longest in a step, if for so long; others may have been silent for nearly as long."""
+        if self.starts_only or self._work is None:
+            return None
+        inside = np.arange(len(self._timeline)) == step
+        rise, before, _ = rises(self._silences, inside, ~inside)
+        if not len(rise) or rise.max() < least:
+            return None
+        names, highest = self._called(self._silences), int(np.argmax(rise))
+        return self._silent(names[highest], names, (rise, before))
+
+    def _silent(self, name: str, names: tuple[str, ...], numbers: tuple[Floats, Floats]) -> Attribution:
+        """That a NIC was silent for longer, by the rise of each NIC and its level before."""
+        place, subject = names.index(name), self._subject([name]) or Subject(name)
+        rise, before = (float(of[place]) for of in numbers)
+        other = max(0.0, float(np.delete(numbers[0], place).max(initial=0.0)))
+        series = FlowSeries(names, self._silences.values, (place,))
+        says = f"{name} worked longer without a word"
+        return Attribution("slow_compute", subject, rise, before, other, says, series)
 
     def slow_switch(self) -> tuple[tuple[int, int], Attribution] | None:
         """Steps, first and last, in which a switch held what passed it, by that alone; None where none did."""
@@ -318,15 +338,10 @@ class Localizer:
         That the group is slow in all of these steps is known: in some its own single piece may be as short as before.
         """
         rise, before, noise = rises(self._silences, *when)
-        names = self._called(self._silences)
-        highest = names.index(group.series.things[group.series.guilty[0]])
-        other = max(0.0, float(np.delete(rise, highest).max(initial=0.0)))
-        subject = self._subject([names[highest]])
-        if subject is None or rise[highest] <= 0 or rise[highest] < max(ALONE * other, NOISE * noise[highest]):
-            return None
-        says = f"{names[highest]} worked longer without a word"
-        series = FlowSeries(names, self._silences.values, (highest,))
-        return Attribution("slow_compute", subject, float(rise[highest]), float(before[highest]), other, says, series)
+        names, name = self._called(self._silences), group.series.things[group.series.guilty[0]]
+        alone = self._silent(name, names, (rise, before))
+        least = max(ALONE * alone.other, NOISE * noise[names.index(name)])
+        return alone if alone.rise >= least and alone.rise > 0 else None
 
     def _of_neighbours(self, when: tuple[Bools, Bools], least: float) -> Attribution | None:
         """Of two servers next to each other in pipelines, on several rails, the one whose single work took longer.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.flows.jobs import Floats
 from core.flows.signs import FlowSign
 from core.flows.stretches import SHORTEST, find_drift, find_level
 
@@ -48,6 +49,11 @@ class HiddenWork:
     rise: float
     before: float
     other: float
+
+
+def grows(values: Floats) -> bool:
+    """Whether what became longer becomes longer and longer, more than that it has two levels."""
+    return find_drift(values)[1] >= GROWS * find_level(values)[1]
 
 
 def find_hidden_work(work: FlowSign, homes: Mapping[int, str], period: float) -> HiddenWork | None:

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from core.flows.analyse import analyse
-from core.flows.answer import NamedGroup
+from core.flows.answer import FlowFinding, NamedGroup
 from core.flows.blame import Localizer
-from core.flows.findings import _is_clear, _slow_step
+from core.flows.findings import _again, _is_clear, _slow_step, _stretch
 from core.flows.signs import FlowSign
-from core.flows.stretches import slow_steps
+from core.flows.stretches import find_stretch, slow_steps
 from core.flows.table import table_from
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
@@ -49,6 +49,25 @@ def test_rails_that_keep_time_by_tens_of_milliseconds_are_one_job(*, alike: bool
     rows = []
     for number in (0, 1):
         rows += rail(number, clocks[0 if alike else number], late * random.random((STEPS, 2)))
+    homes = {f"10.0.{number}.{server}": f"server-{server}" for number in (0, 1) for server in (1, 2)}
+
+    found = analyse(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology(homes)).jobs
+
+    assert len(found) == jobs
+
+
+@pytest.mark.parametrize(("apart", "jobs"), [(0.0, 1), (0.2, 2)], ids=["rails", "tenants"])
+def test_rails_of_steps_that_are_all_alike_are_one_job(apart: float, jobs: int) -> None:
+    """They keep time as well a step later; tenants with equal steps send when the others do not.
+
+    Args:
+        apart: seconds between the steps of the one and of the other.
+    """
+    random = np.random.default_rng(11)
+    clock = 1.8e9 + np.cumsum(0.4 + 0.004 * random.random(STEPS))
+    rows = []
+    for number in (0, 1):
+        rows += rail(number, clock + apart * number, 0.09 * random.random((STEPS, 2)))
     homes = {f"10.0.{number}.{server}": f"server-{server}" for number in (0, 1) for server in (1, 2)}
 
     found = analyse(table_from(pl.DataFrame(rows, COLUMNS, orient="row"), "made up"), Topology(homes)).jobs
@@ -158,3 +177,43 @@ def test_stall_in_the_slack_of_a_pipeline_is_told_by_a_long_silence(silent: floa
 
     assert not slow.plain
     assert _is_clear(found) == clear
+
+
+@pytest.mark.parametrize(("other", "subject"), [("10.0.0.2", "10.0.0.2"), ("10.0.0.1", None)])
+def test_slow_step_is_of_who_was_silent_longest_where_other_slow_steps_name_it(other: str, subject: str | None) -> None:
+    """Another NIC was silent for nearly as long in this one: it alone would name nobody."""
+    longest = np.zeros((40, 4))
+    longest[20, [2, 3]] = 300_000, 280_000  # 10.0.0.2 and 10.0.0.4
+    localizer = localizer_of([["10.0.0.1", "10.0.0.2"], ["10.0.0.3", "10.0.0.4"]], np.zeros((40, 4)), longest)
+    localizer.__dict__["_timeline"] = np.zeros(40)
+    numbers = {"usual_ms": 500.0, "slow_ms": 800.0}
+    step = FlowFinding("slow_step", None, (20, 20), 0, 1, 0.6, "Step 20 took 800 ms; nobody stands out.", numbers)
+
+    found = _again(localizer, step, {other})
+
+    assert (found.subject.nic if found.subject else None) == subject
+    assert ("as in other slow steps" in found.because) == (subject is not None)
+
+
+@pytest.mark.parametrize(("held", "kind"), [("level", "slow_switch"), ("line", "drift")])
+def test_steps_that_seem_to_grow_are_of_a_switch_that_does_not(held: str, kind: str) -> None:
+    """Other tenants make steps longer and longer; a queue with two levels is no drift, and tells its own steps."""
+    step = np.arange(60)
+    durations = 400_000.0 + np.where(step >= 5, 900 * (step - 5), 0) + 2_000 * np.sin(step)
+    queue = np.where(step >= 22, 800.0, 0.0) if held == "level" else np.maximum(0, 30.0 * (step - 10))
+    localizer = localizer_of([["10.0.0.1", "10.0.0.2"], ["10.0.0.3", "10.0.0.4"]], np.zeros((60, 4)), np.zeros((60, 4)))
+    localizer.__dict__["_connections"].switches = ("leaf-0", "spine-0", "leaf-1")
+    links = np.stack([queue, 5 * np.sin(step), queue, 5 * np.cos(step)], 1)
+    localizer.__dict__["_links"] = FlowSign(((0, 1), (1, 2), (1, 0), (2, 1)), links)
+    end = 1_800_000_000_000_000 + np.cumsum(durations).astype(np.int64)
+    timeline = Timeline(np.append(end[0] - 400_000, end[:-1]), end, 400_000.0)
+    stretch = find_stretch(durations)
+    assert stretch is not None
+    assert stretch.drifts
+
+    found = _stretch(localizer, timeline, durations, stretch)
+
+    assert found.kind == kind
+    assert found.subject is not None
+    assert found.subject.switch == "leaf-0"
+    assert found.steps == ((22, 59) if held == "level" else (stretch.first, 59))
