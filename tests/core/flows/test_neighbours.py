@@ -13,7 +13,7 @@ from core.flows.answer import FlowFinding, NamedGroup
 from core.flows.blame import Localizer
 from core.flows.findings import _again, _is_clear, _slow_step, _stretch
 from core.flows.signs import FlowSign
-from core.flows.stretches import find_stretch, slow_steps
+from core.flows.stretches import Stretch, find_stretch, slow_steps
 from core.flows.table import table_from
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
@@ -171,6 +171,7 @@ def test_stall_in_the_slack_of_a_pipeline_is_told_by_a_long_silence(silent: floa
     end = 1_800_000_000_000_000 + np.cumsum(durations).astype(np.int64)
     (slow,) = [slow for slow in slow_steps(durations, None) if slow.step == 20]
     localizer = localizer_of([[f"10.0.0.{place}" for place in range(4)]], np.zeros((40, 4)), longest)
+    assert [slow.step for slow in slow_steps(durations, Stretch(10, 39, False, 1.0, 1.0))] == []
     timeline = Timeline(np.append(end[0] - 400_000, end[:-1]), end, 400_000.0)
 
     found = _slow_step(localizer, timeline, durations, slow, np.zeros(40, np.int64))
