@@ -1,8 +1,7 @@
 """The story of ``firstfault flows``: records, connections, jobs, and each job judged by itself; one line a step."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor
 
 from core.flows.answer import FlowsAnswer
 from core.flows.connections import Connections, find_connections
@@ -12,9 +11,6 @@ from core.flows.record_grain import PACKET
 from core.flows.table import FlowTable
 from core.flows.topology import Topology
 from core.model import Skipped
-
-MANY = 1_000_000  # records, from which on jobs are judged two at a time: with fewer a second thread gains nothing
-TOGETHER = 2  # jobs: each takes a copy of its records
 
 
 def analyse(
@@ -30,7 +26,7 @@ def analyse(
     Args:
         told: what a person should know of how the records were read.
         with_lanes: whether the traffic of each group is kept, to be drawn.
-        workers: who judges the jobs, each from the records of its NICs; None: this process.
+        workers: who judges the jobs, each from the records of its NICs; None: this process, one after the other.
     """
     connections = find_connections(table, topology)
     found = find_jobs(connections, topology)
@@ -58,18 +54,8 @@ def _judged(
     """Each job in its order, by whoever judges."""
     last = int(connections.end.max()) if len(connections.end) else 0
     parts = ((f"J{number}", *part_of(connections, job)) for number, job in enumerate(found.jobs, start=1))
-    if workers is None and (len(found.jobs) < TOGETHER or len(connections.end) < MANY):
-        yield from (judge(*part, topology, last, with_lanes=with_lanes) for part in parts)
-        return
     if workers is None:
-        # a thread stands still where it holds numbers of Python; most of the work is numpy's, which lets others run
-        with ThreadPoolExecutor(TOGETHER) as threads:
-            waiting: deque[Future[Judged]] = deque()
-            for part in parts:
-                waiting.append(threads.submit(judge, *part, topology, last, with_lanes=with_lanes))
-                if len(waiting) == TOGETHER:
-                    yield waiting.popleft().result()
-            yield from (future.result() for future in waiting)
+        yield from (judge(*part, topology, last, with_lanes=with_lanes) for part in parts)
         return
     for future in [workers.submit(judge, *part, topology, last, with_lanes=with_lanes) for part in parts]:
         yield future.result()

@@ -11,7 +11,6 @@ from bot.commandline.flows.documents import to_document
 from bot.report.json_document import to_json
 from core.flows.analyse import analyse
 from core.flows.answer import FlowsAnswer, Subject
-from core.flows.judge import judge
 from core.flows.table import REQUIRED, table_from
 from core.flows.topology import topology_from
 
@@ -145,31 +144,6 @@ def test_the_order_of_the_rows_changes_nothing() -> None:
     shuffled = frame.sample(fraction=1.0, shuffle=True, seed=1)
 
     assert to_json(to_document(answer(shuffled, topology))) == to_json(to_document(answer(frame, topology)))
-
-
-@pytest.mark.parametrize("many", [0, 1 << 60], ids=["two at a time", "one by one"])
-def test_jobs_that_are_judged_together_have_the_same_answer(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each by itself, in their order; no more than two at a time, for each has a copy of its records."""
-    layouts = [Layout(dp=3, steps=20, first_server=8 * number, seed=number) for number in range(3)]
-    frame, topology, _ = simulate(*layouts, Layout(faults=(Fault("nic", 15, 39, 0.02, 1, 3),), first_server=24))
-    table, attached = table_from(frame, "made up"), topology_from(topology)
-    alone = to_json(to_document(analyse(table, attached)))
-    at_once: list[int] = []
-    most: list[int] = []
-
-    def counted(*arguments: Any, **options: Any) -> Any:
-        at_once.append(1)
-        most.append(len(at_once))
-        answer = judge(*arguments, **options)
-        at_once.pop()
-        return answer
-
-    monkeypatch.setattr("core.flows.analyse.judge", counted)
-    monkeypatch.setattr("core.flows.analyse.MANY", many)
-
-    assert to_json(to_document(analyse(table, attached))) == alone
-    assert len(most) == 4
-    assert max(most) <= (2 if not many else 1)
 
 
 def test_copies_of_nameless_exporters_are_left_out() -> None:
