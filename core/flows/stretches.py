@@ -51,6 +51,12 @@ class Stretch:
     slow: float
 
 
+def within(steps: tuple[int, int], count: int) -> NDArray[np.bool_]:
+    """(count) whether each step is between two, both of them in it."""
+    places = np.arange(count)
+    return (places >= steps[0]) & (places <= steps[1])
+
+
 def without_pauses(durations: Floats, wrote: NDArray[np.bool_]) -> Floats:
     """Durations in which steps that wrote to storage and took longer for it are as long as those around them.
 
