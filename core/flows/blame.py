@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from core.flows.answer import FlowSeries, NamedGroup, Subject
-from core.flows.attribution import Attribution, always
+from core.flows.attribution import Attribution, always, are_neighbours, subject_of
 from core.flows.connections import Bools, Connections
 from core.flows.exchange_work import exchange_work
 from core.flows.groups import Groups
@@ -22,7 +22,7 @@ from core.flows.receipts import fed_by, long_receipts, long_sendings, queued_bef
 from core.flows.signs import FlowSign, late_answers, late_entries, late_starts, link_delays, rises, without
 from core.flows.slow_switches import LINK_US, NOISE, SURE_US, slow_switch, switch_stretch
 from core.flows.stage_work import all_workers, slow_workers, stage_work, summed
-from core.flows.stretches import SHORTEST
+from core.flows.stretches import SHORTEST, within
 from core.flows.timeline import Timeline
 from core.flows.topology import Topology
 from core.flows.transfers import MESSAGE_US
@@ -141,18 +141,32 @@ class Localizer:
         """Who did nothing for long in a step, by one silence that no other had; None where nobody is alone in it."""
         if self.starts_only or self._work is None:
             return None
-        says = "worked longer without a word"
-        return self._nic("slow_compute", says, self._silences, (step, ~step), least, ALONE)
+        return self._nic("slow_compute", "worked longer without a word", self._silences, (step, ~step), least, ALONE)
+
+    def once_more(self, step: int, least: float) -> Attribution | None:
+        """Who did nothing for longest in a step, if for so long; others may have been silent for nearly as long."""
+        if self.starts_only or self._work is None:
+            return None
+        inside = within((step, step), len(self._timeline))
+        rise = rises(self._silences, inside, ~inside)[0]
+        highest = self._silent(int(np.argmax(rise)), (inside, ~inside))[0] if len(rise) else None
+        return highest if highest and highest.rise >= least else None
+
+    def _silent(self, place: int, when: tuple[Bools, Bools]) -> tuple[Attribution, float]:
+        """That a NIC was silent for longer, and the noise of that."""
+        rise, before, noise = rises(self._silences, *when)
+        series = FlowSeries(self._called(self._silences), self._silences.values, (place,))
+        who = self._subject([series.things[place]]) or Subject(series.things[place])
+        numbers = float(rise[place]), float(before[place]), max(0.0, float(np.delete(rise, place).max(initial=0.0)))
+        says = f"{who.nic} worked longer without a word"
+        return Attribution("slow_compute", who, *numbers, says, series), float(noise[place])
 
     def slow_switch(self) -> tuple[tuple[int, int], Attribution] | None:
         """Steps, first and last, in which a switch held what passed it, by that alone; None where none did."""
-        if self.starts_only:
-            return None
-        steps = switch_stretch(self._links)
+        steps = None if self.starts_only else switch_stretch(self._links)
         if steps is None:
             return None
-        inside = np.zeros(len(self._timeline), bool)
-        inside[steps[0] : steps[1] + 1] = True
+        inside = within(steps, len(self._timeline))
         found = slow_switch(self._connections, self._links, inside, ~inside, SURE_US)
         return (steps, found) if found else None
 
@@ -167,8 +181,7 @@ class Localizer:
             steps = stretch_above(sign)
             if steps is None or steps[0] < SHORTEST:
                 continue
-            inside = np.zeros(len(self._timeline), bool)
-            inside[steps[0] : steps[1] + 1] = True
+            inside = within(steps, len(self._timeline))
             when, alone = (inside, ~inside), HIDDEN_ALONE * self._timeline.period
             late = self._nic("slow_nic", "acknowledged later", self._answers, when, alone)
             clear = late is not None and late.rise >= min(least, ALONE * late.other)
@@ -184,20 +197,20 @@ class Localizer:
 
         Of experts whose exchanges run together in coarse records the other one may seem to work longer.
         """
-        coarse = self._groups.grain.blur > 2 * MESSAGE_US
-        if self._work is None or (coarse and self._groups.of("ep")):
+        if self._work is None or (self._groups.of("ep") and self._groups.grain.blur > 2 * MESSAGE_US):
             return None
-        found = find_hidden_work(self._work, self._homes, self._timeline.period)
+        looks = ("took longer for its own work", self._work), ("worked longer without a word", self._silences)
+        works = ((says, sign, find_hidden_work(sign, self._homes, self._timeline.period)) for says, sign in looks)
+        says, sign, found = next((of for of in works if of[2] is not None), ("", self._work, None))
         nics = [self._connections.addresses[nic] for nic in self._nics[found.server]] if found else []
         subject = self._subject(nics) if nics else None
         if found is None or subject is None:
             return None
-        guilty = tuple(place for place, (nic, *_) in enumerate(self._work.things) if self._homes[nic] == found.server)
-        series = FlowSeries(self._called(self._work), self._work.values, guilty)
-        kind = "drift" if found.grows else "slow_compute"
-        says = f"{subject.nic or found.server} took longer for its own work"
-        blame = Attribution(kind, subject, found.rise, found.before, found.other, says, series)
-        return (found.first, found.last), blame
+        guilty = tuple(place for place, (nic, *_) in enumerate(sign.things) if self._homes[nic] == found.server)
+        series = FlowSeries(self._called(sign), sign.values, guilty)
+        numbers = found.rise, found.before, found.other
+        kind, says = "drift" if found.grows else "slow_compute", f"{subject.nic or found.server} {says}"
+        return (found.first, found.last), Attribution(kind, subject, *numbers, says, series)
 
     def _late(self, inside: Bools, outside: Bools, more: float) -> Attribution | None:
         """Whose link is slow: its acknowledgements are late by much of the step's lateness, or by far the most."""
@@ -307,16 +320,17 @@ class Localizer:
 
     def _enters_late(self, inside: Bools, outside: Bools, more: float, least: float) -> Attribution | None:
         late = late_entries(self._connections, self._groups, self._timeline)
-        clear = max(least, ENTRY_SHARE * more), ALONE
-        return self._nic("slow_compute", "began to send later than its group", late, (inside, outside), *clear)
+        when, least = (inside, outside), max(least, ENTRY_SHARE * more)
+        return self._nic("slow_compute", "began to send later than its group", late, when, least, ALONE)
 
     def _of_group(self, group: Attribution, when: tuple[Bools, Bools]) -> Attribution | None:
-        """The one of a slow group that each single piece of work took longer: the others wait for it unprompted."""
-        alone = self._nic("slow_compute", "worked longer without a word", self._silences, when, 0.0, ALONE)
-        if alone is None or alone.subject.nic is None:
-            return None
-        highest = group.series.things[group.series.guilty[0]]
-        return alone if alone.subject.nic == highest else None
+        """The one of a slow group that each single piece of work took longer: the others wait for it unprompted.
+
+        That the group is slow in all of these steps is known: in some its own single piece may be as short as before.
+        """
+        place = self._called(self._silences).index(group.series.things[group.series.guilty[0]])
+        alone, noise = self._silent(place, when)
+        return alone if alone.rise > 0 and alone.rise >= max(ALONE * alone.other, NOISE * noise) else None
 
     def _of_neighbours(self, when: tuple[Bools, Bools], least: float) -> Attribution | None:
         """Of two servers next to each other in pipelines, on several rails, the one whose single work took longer.
@@ -328,14 +342,12 @@ class Localizer:
         if self._work is None or highest < least:
             return None
         peers = {self._work.things[place][0] for place in np.flatnonzero(rise >= PEERS * highest)}
-        servers = {self._homes[nic] for nic in peers}
-        named = [{self._connections.addresses.index(nic) for nic in of.nics} for of in self._named if of.kind == "pp"]
-        beside = [len({self._homes[nic] for nic in peers & nics}) for nics in named]
-        if len(servers) != 2 or sum(number == 2 for number in beside) * 2 != len(peers):
+        homes = {self._connections.addresses[nic]: self._homes[nic] for nic in peers}
+        if not are_neighbours(homes, self._named):
             return None
         others = {nic for (nic,) in self._silences.things if nic not in peers}
-        says = "worked longer without a word"
-        alone = self._nic("slow_compute", says, without(self._silences, others), when, 0.0, ALONE)
+        single = without(self._silences, others)
+        alone = self._nic("slow_compute", "worked longer without a word", single, when, 0.0, ALONE)
         server = alone.subject.server if alone else None
         return alone and replace(alone, subject=Subject(server=server))
 
@@ -385,13 +397,4 @@ class Localizer:
         return Attribution(kind, subject, highest, float(before[first]), other, f"{who} {says}", series)
 
     def _subject(self, nics: Sequence[str]) -> Subject | None:
-        """A NIC, or what all these NICs have in common; None where they have nothing, or where it is the whole job."""
-        places = {self._connections.addresses[nic]: server for nic, server in self._homes.items()}
-        servers = {places[nic] for nic in nics}
-        groups = [of for of in self._named if of.kind in ("dp", "pp") and set(nics) <= set(of.nics)]
-        if len(nics) == 1:
-            return Subject(nics[0], servers.pop(), groups[0].id if groups else None)
-        if len(servers) == 1:
-            return Subject(server=servers.pop())
-        most = [of for of in groups if len(nics) > len(of.nics) / 2 and set(of.nics) != set(places)]
-        return Subject(group=most[0].id) if most else None
+        return subject_of(nics, {self._connections.addresses[nic]: of for nic, of in self._homes.items()}, self._named)

@@ -1,6 +1,6 @@
 """What was slow in a job: a hang, a drift, a slow stretch, slow steps and pauses, with who was at fault or nobody."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +11,19 @@ from core.flows.blame import Localizer
 from core.flows.connections import Connections
 from core.flows.groups import Groups, is_open
 from core.flows.hang import Silence, find_silence
+from core.flows.hidden_work import grows
 from core.flows.jobs import Floats, JobFlows
-from core.flows.stretches import SLOW, SlowStep, Stretch, find_stretch, has_come_to_pace, slow_steps, without_pauses
+from core.flows.stretches import (
+    SAVED,
+    SLOW,
+    SlowStep,
+    Stretch,
+    find_level,
+    find_stretch,
+    has_come_to_pace,
+    slow_steps,
+    without_pauses,
+)
 from core.flows.table import Ints
 from core.flows.timeline import QUIET, Timeline
 from core.flows.topology import Topology
@@ -68,6 +79,10 @@ def find_findings(
             step = _slow_step(localizer, timeline, durations, slow, stored)
             plain = slow.plain and (step.kind == "pause" or has_come_to_pace(durations, slow))
             found += [step] if plain or _is_clear(step) else []
+    if localizer is not None:
+        single = [finding.subject for finding in found if finding.kind == "slow_step"]
+        nics = {subject.nic for subject in single if subject and subject.nic}
+        found = [_again(localizer, finding, nics) for finding in found]
     silence = find_silence(connections, topology, job, groups, timeline, last)
     if isinstance(silence, str):
         skipped.append(("hang", silence))
@@ -134,6 +149,9 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
     if stretch.drifts:
         inside[: stretch.last + 1 - int(SETTLED * (stretch.last + 1 - stretch.first))] = False
     blame = localizer.blame(inside, outside, float(np.median(durations[inside])) - stretch.usual) if localizer else None
+    level = _level_of(blame, durations) if stretch.drifts and blame is not None else None
+    if level is not None:
+        return _stretch(localizer, timeline, durations, level)
     if blame and blame.kind == "slow_group" and not stretch.first:
         blame = None  # nothing became slow: all became faster, and of many one group stands out by chance (docs/LOG.md)
     kind = "drift" if stretch.drifts else blame.kind if blame else "slowdown"
@@ -155,6 +173,19 @@ def _stretch(localizer: Localizer | None, timeline: Timeline, durations: Floats,
         {"usual_ms": stretch.usual / 1e3, "slow_ms": stretch.slow / 1e3} | _numbers(blame),
         blame.series if blame else None,
     )
+
+
+def _level_of(blame: Attribution, durations: Floats) -> Stretch | None:
+    """The slow steps by the one that made them slow, where that did not grow: lengths of steps grow for others too."""
+    own = blame.series.values[:, list(blame.series.guilty)].mean(axis=1)
+    own = np.where(np.isfinite(own), own, 0.0)
+    steps, saved = find_level(own)
+    if steps is None or saved < SAVED or grows(own):
+        return None
+    inside = np.zeros(len(durations), bool)
+    inside[steps[0] : steps[1] + 1] = True
+    usual, slow = float(np.median(durations[~inside])), float(np.median(durations[inside]))
+    return Stretch(*steps, drifts=False, usual=usual, slow=slow) if slow > (1 + SLIGHT) * usual else None
 
 
 def _slow_step(
@@ -181,13 +212,33 @@ def _slow_step(
     inside = np.arange(len(durations)) == step
     blame = None
     if localizer and slow.noisy:
-        blame = localizer.stall(inside, CLEARLY * more)
+        blame = localizer.stall(inside, max(CLEARLY * more, slow.least * usual))
     elif localizer:
         blame = localizer.blame(inside, ~inside, more, own_share=OF_STEP)
     return FlowFinding(
         "slow_step", blame.subject if blame else None, (step, step), start, end, more / usual,
         f"{says}; {_because(blame)}.", numbers | _numbers(blame), blame.series if blame else None,
     )  # fmt: skip
+
+
+def _again(localizer: Localizer, finding: FlowFinding, named: Collection[str]) -> FlowFinding:
+    """A slow step of which nobody stands out with the NIC that was silent for longest, if other slow steps name it.
+
+    Of all others some may have been busy, or have waited as long.
+
+    Args:
+        named: NICs that other slow steps name.
+    """
+    if finding.kind != "slow_step" or finding.subject is not None or not named:
+        return finding
+    numbers = finding.evidence
+    more = 1e3 * (float(numbers["slow_ms"]) - float(numbers["usual_ms"]))
+    blame = localizer.once_more(finding.steps[0], CLEARLY * more)
+    if blame is None or blame.subject.nic not in named:
+        return finding
+    says = f"{finding.because.partition(';')[0]}; {_because(blame)}, as in other slow steps."
+    told = {**numbers, **_numbers(blame)}
+    return replace(finding, subject=blame.subject, because=says, evidence=told, series=blame.series)
 
 
 def _is_clear(finding: FlowFinding, following: float = NEXT) -> bool:

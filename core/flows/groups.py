@@ -180,7 +180,10 @@ def _without_rings(connections: Connections, lanes: Mapping[int, tuple[Transfers
 def _as_most(
     connections: Connections, kinds: Mapping[int, str], lanes: Mapping[int, tuple[Transfers, Transfers]]
 ) -> dict[int, str]:
-    """The same kinds; what sends as many bytes as others, about as often, is what most of them are: rails are alike."""
+    """The same kinds; what sends as many bytes as others, about as often, is what most of them are: rails are alike.
+
+    Where they come out even and have no NIC in common they are stages: what is not told from gradients passes as those.
+    """
     members = sorted(kinds)
     volume = connections.sent[members].sum(axis=1)
     often = np.array([min(map(len, lanes[connection])) for connection in members])
@@ -188,9 +191,12 @@ def _as_most(
     for place, connection in enumerate(members):
         near = (np.abs(volume - volume[place]) <= AS_MUCH * volume[place]) & (often <= SEVERAL * often[place])
         near &= often[place] <= SEVERAL * often
-        most, many = Counter(kinds[members[other]] for other in np.flatnonzero(near).tolist()).most_common(1)[0]
-        if many >= MOST * near.sum():
+        alike = [members[other] for other in np.flatnonzero(near).tolist()]
+        most, many = Counter(map(kinds.__getitem__, alike)).most_common(1)[0]
+        if many >= MOST * len(alike):
             found[connection] = most
+        elif len({nic for other in alike for nic in connections.ends(other)}) == 2 * len(alike):
+            found[connection] = "pp"
     return found
 
 

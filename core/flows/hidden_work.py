@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.flows.jobs import Floats
 from core.flows.signs import FlowSign
 from core.flows.stretches import SHORTEST, find_drift, find_level
 
@@ -16,6 +17,10 @@ from core.flows.stretches import SHORTEST, find_drift, find_level
 # other's; its rise in parts of a step, and times the next rise. All 86 slow accelerators that are alone above these are
 # the guilty ones, and of 240 jobs with another fault or none six that have a slow link (docs/LOG.md)
 SAVED, TIMES, RISEN, APART = 0.3, 1.5, 0.2, 3.0
+# The same of a rise half as high, where next to nobody else rose: .46 and .26 of the cost, 5 and 3 times the next, of a
+# stage and of a rank of FSDP whose jobs hardly felt it; of what is not guilty in 46 jobs none (docs/LOG.md)
+SAVED_ALONE, TIMES_ALONE, RISEN_ALONE, APART_ALONE = 0.25, 2.5, 0.1, 10.0
+NEXT_ALONE = 0.4  # and of its rise not beside the others the part that any other's may have: .26 and .15 (the same two)
 LONG = 2 * SHORTEST  # steps at least: noise of a shared machine lasted for seven (docs/LOG.md)
 # Of what two levels save, that a line saves where the work grows: .88 to 1.8 in 25 drifts, .79 at most in 60 levels
 GROWS = 0.85
@@ -46,6 +51,11 @@ class HiddenWork:
     other: float
 
 
+def grows(values: Floats) -> bool:
+    """Whether what became longer becomes longer and longer, more than that it has two levels."""
+    return find_drift(values)[1] >= GROWS * find_level(values)[1]
+
+
 def find_hidden_work(work: FlowSign, homes: Mapping[int, str], period: float) -> HiddenWork | None:
     """The one server whose work clearly became longer; None where none is alone in that.
 
@@ -66,17 +76,21 @@ def find_hidden_work(work: FlowSign, homes: Mapping[int, str], period: float) ->
     saved = [level[1] for level in levels]
     place = int(np.argmax(saved))
     steps, most = levels[place]
-    if steps is None or most < max(SAVED, TIMES * max(np.delete(saved, place))):
+    second = max(np.delete(saved, place))
+    if steps is None or most < max(SAVED_ALONE, TIMES * second):
         return None
     start, line = find_drift(beside[:, place])
     grows = start is not None and steps[1] == len(mean) - 1 and line >= GROWS * most
     first, last = (start, steps[1]) if grows and start is not None else steps
     inside = np.zeros(len(mean), bool)
     inside[steps[0] : steps[1] + 1] = True
-    rise = np.median(beside[inside], axis=0) - np.median(beside[~inside], axis=0)
+    rise, whole = (np.median(of[inside], axis=0) - np.median(of[~inside], axis=0) for of in (beside, mean))
     before = float(np.median(mean[~inside, place]))
     other = max(0.0, float(np.delete(rise, place).max()))
-    if first < SHORTEST or last - first + 1 < LONG or rise[place] < max(RISEN * period, APART * other):
+    clear = most >= SAVED and rise[place] >= max(RISEN * period, APART * other)
+    alone = most >= TIMES_ALONE * second and rise[place] >= max(RISEN_ALONE * period, APART_ALONE * other)
+    alone &= float(np.delete(whole, place).max()) <= NEXT_ALONE * whole[place]
+    if first < SHORTEST or last - first + 1 < LONG or not (clear or alone):
         return None
     return HiddenWork(names[place], first, last, grows, float(rise[place]), before, other)
 

@@ -29,6 +29,9 @@ PACE_US, SAME_PACE = 50_000, 0.35
 # Less is enough for clusters on the same servers that send as many bytes, within a hundredth: rails of six servers
 # under load had .26, tenants on shared servers .12 at most (docs/LOG.md)
 SAME_RAILS, AS_MUCH = 0.2, 0.01
+# Of that at the best shift: where steps are all alike it is as high a step later. Seven rails of two servers had .44 to
+# .56, and .46 to .58 at the best shift (docs/LOG.md)
+OF_SHIFTED = 0.8
 # Of the bursts of the cluster that has fewer, beyond chance: that many begin with one of the other. Of two rails of a
 # job one may be slow, and busy for ten times as long; both still begin at once: .39 to 1.0, tenants -.01 (docs/LOG.md)
 SAME_TURNS, TURN_US = 0.3, 5_000
@@ -149,8 +152,9 @@ def _join(connections: Connections, topology: Topology, heavy: Bools, cluster: I
         alike = busy and np.corrcoef(activity[x], activity[y])[0, 1] > SAME_CLOCK
         if busy and not alike:
             begun = (_begun(connections, heavy, cluster, name) for name in (x, y))
-            least = SAME_RAILS if _as_large(sizes[x], sizes[y]) else SAME_PACE
-            if _in_turn(*begun) <= SAME_TURNS and not _same_pace(activity[x], activity[y], PACE_US // width, least):
+            limits = (SAME_RAILS, OF_SHIFTED) if _as_large(sizes[x], sizes[y]) else (SAME_PACE, 1.0)
+            paces = activity[x], activity[y], PACE_US // width
+            if _in_turn(*begun) <= SAME_TURNS and not _same_pace(*paces, *limits):
                 continue
         blind |= not busy
         old, new = max(job[x], job[y]), min(job[x], job[y])
@@ -195,7 +199,7 @@ def _as_large(one: tuple[frozenset[str], int], other: tuple[frozenset[str], int]
     return one[0] == other[0] and abs(one[1] - other[1]) <= AS_MUCH * max(one[1], other[1])
 
 
-def _same_pace(one: Floats, other: Floats, bins: int, least: float) -> bool:
+def _same_pace(one: Floats, other: Floats, bins: int, least: float, shifted: float) -> bool:
     """Whether two clusters are busy at the same times, more than if one were shifted: both hurry and wait together.
 
     Tenants with steps of one length are as much so at another shift, but by chance.
@@ -203,6 +207,7 @@ def _same_pace(one: Floats, other: Floats, bins: int, least: float) -> bool:
     Args:
         bins: that are taken together.
         least: correlation of the two.
+        shifted: of their correlation at any other shift, that it has to be above as well.
     """
     if bins < 2 or len(one) < 4 * bins:  # of coarser bins the noise of their servers is alike
         return False
@@ -211,7 +216,7 @@ def _same_pace(one: Floats, other: Floats, bins: int, least: float) -> bool:
     first, second = np.fft.rfft(smooth)
     alike = np.fft.irfft(first * second.conj(), smooth.shape[1]) / np.prod(np.linalg.norm(smooth, axis=1))
     near = float(np.roll(alike, bins)[: 2 * bins + 1].max())  # one rail may begin somewhat later than another
-    return near > max(least, float(alike[2 * bins : 1 - 2 * bins].max()))
+    return near > max(least, shifted * float(alike[2 * bins : 1 - 2 * bins].max()))
 
 
 def _activity(connections: Connections, heavy: Bools, cluster: Ints, names: list[int]) -> tuple[dict[int, Floats], int]:

@@ -28,6 +28,11 @@ SLIGHTLY, LONG, HARDLY = 1.2, 1.4, 3.0
 # The same however much steps differ by themselves, where nobody else comes near: in 450 jobs such steps were four
 # stalls and three others that were as slow by the trainers' clocks (docs/LOG.md)
 QUARTER = 1.25
+# The same of a step that is hardly longer, where somebody was silent for so much of a usual step and nobody else for a
+# fifth of that: a pipeline has slack for a stall. In 46 jobs all such steps were stalls or slow by the trainers'
+# clocks; of silences of .1 to .25 a half was neither. Not among steps that somebody makes slow anyway: all others have
+# slack there, and one noise of .34 was told (docs/LOG.md)
+HARDLY_LONGER, HUSH = 1.08, 0.3
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,12 @@ class Stretch:
     drifts: bool
     usual: float
     slow: float
+
+
+def within(steps: tuple[int, int], count: int) -> NDArray[np.bool_]:
+    """(count) whether each step is between two, both of them in it."""
+    places = np.arange(count)
+    return (places >= steps[0]) & (places <= steps[1])
 
 
 def without_pauses(durations: Floats, wrote: NDArray[np.bool_]) -> Floats:
@@ -113,12 +124,14 @@ class SlowStep:
         usual: median of its neighbours, in the unit of the series.
         plain: it counts whoever made it slow; else only where somebody is named.
         noisy: it is within the spread of its neighbours, so it counts only where nobody else comes near.
+        least: of its usual length, that somebody has to be silent for; 0 where that it is longer tells enough.
     """
 
     step: int
     usual: float
     plain: bool
     noisy: bool = False
+    least: float = 0.0
 
 
 def slow_steps(durations: Floats, stretch: Stretch | None, wrote: NDArray[np.bool_] | None = None) -> list[SlowStep]:
@@ -143,9 +156,10 @@ def slow_steps(durations: Floats, stretch: Stretch | None, wrote: NDArray[np.boo
         apart = (durations[step] - middle) / spread if spread else np.inf
         paused = wrote is not None and bool(wrote[step]) and times > PAUSED and apart > PAUSE_DEVIATIONS
         usually = paused or (times > SLIGHTLY and apart > DEVIATIONS) or (times > LONG and apart > HARDLY)
-        if usually or times > QUARTER:
+        if usually or times > (QUARTER if inside[step] else HARDLY_LONGER):
             plain = bool(paused or (times > SLOW and apart > DEVIATIONS))
-            found.append(SlowStep(step, middle, plain, noisy=not usually))
+            least = 0.0 if usually or times > QUARTER else HUSH
+            found.append(SlowStep(step, middle, plain, noisy=not usually, least=least))
     return found
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from lab.flows.capture import COLUMNS, SILENCE_US
+from lab.flows.effects import split
 from lab.flows.fabric import STORAGE, Fabric
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -159,7 +160,9 @@ def _watch(fabric: Fabric, jobs: list[FabricJob], seconds: float) -> None:
 
 def _truth(plan: dict[str, Any], jobs: list[FabricJob]) -> dict[str, Any]:
     """The trainers' own clocks."""
-    known_steps, faults = [], []
+    known_steps = []
+    faults: list[dict[str, Any]] = []
+    unfelt: list[dict[str, Any]] = []
     for job in jobs:
         ranks = [job.lines(rank) for rank in range(job.ranks)]
         count = min(map(len, ranks))
@@ -180,18 +183,21 @@ def _truth(plan: dict[str, Any], jobs: list[FabricJob]) -> dict[str, Any]:
                 **{key: job.plan[key] for key in ("tp", "pp", "dp", "mode", "micro", "overlap")},
             }
         )  # fmt: skip
-        faults += [_fault(job, fault, steps) for fault in job.plan["faults"]]
-        if job.plan["checkpoint_every"]:
-            at = list(range(job.plan["checkpoint_every"], count, job.plan["checkpoint_every"]))
-            # written behind a step, so the next one is the longer one by the network's clock
-            later = [step + 1 for step in at if step + 1 < count]
-            faults.append({"kind": "checkpoint", "job": job.plan["name"], "steps": later, "benign": True})
+        every = job.plan["checkpoint_every"]
+        # written behind a step, so the next one is the longer one by the network's clock
+        written = [step + 1 for step in range(every, count - 1, every)] if every else []
+        for fault in job.plan["faults"]:
+            for part, told in zip(split(fault, steps, written), (faults, unfelt), strict=True):
+                told.extend([_fault(job, part, steps)] if part else [])
+        if every:
+            faults.append({"kind": "checkpoint", "job": job.plan["name"], "steps": written, "benign": True})
     return {
         "schema": "firstfault.flowtruth/1",
         "id": plan["id"],
         "what": plan["what"],
         "jobs": known_steps,
         "faults": faults,
+        "unfelt": unfelt,
     }
 
 

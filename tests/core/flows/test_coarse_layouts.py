@@ -76,6 +76,23 @@ def test_stages_whose_activations_run_together_one_way_are_a_pipeline() -> None:
     assert groups(job(two_stages(forward=True))) == TWO_BY_TWO
 
 
+def test_stages_whose_activations_run_together_both_ways_are_as_the_other_pair() -> None:
+    """Between 1 and 3 no record tells; they send as much as 0 and 2, about as often, and have no NIC in common."""
+    rows: list[Row] = []
+    for step in range(STEPS):
+        clock = 1.8e9 + LENGTH * step
+        for place in range(8):
+            rows.append(sent(clock + 0.03 * place, 0, 2, ACTIVATION, port=PIPELINE))
+            rows.append(sent(clock + 0.015 + 0.03 * place, 2, 0, ACTIVATION, port=PIPELINE))
+        for place in range(4):
+            size = round(UNLIKE[(place + step) % 4] * ACTIVATION)
+            rows += both(clock + 0.05 * place, 1, 3, size, port=PIPELINE)
+        for near, far in ((0, 1), (2, 3)):
+            rows += both(clock + 0.3, near, far, GRADIENTS, port=RING)
+
+    assert groups(job(rows)) == TWO_BY_TWO
+
+
 def test_ring_that_gathers_twice_what_it_scatters_is_no_pipeline() -> None:
     """A slow link keeps it from sending at once; but what stages send comes back, as much one way as the other."""
     rows: list[Row] = []
