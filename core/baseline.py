@@ -21,6 +21,8 @@ from core.logs.origins import Origin
 from core.parsing.parse import JobReading, Progress, read_job, reading_key
 
 MAX_MARKERS = 20_000  # lines of a good job that are read for its pace: half a second
+OTHER_WORDS = 32  # messages above the first iteration that make it another version of the program: what a setting or a
+# fault changed is at most 11 of them in twelve labelled sets, another version's list of arguments 70 (docs/LOG.md)
 MAX_BASELINE = 8  # three good jobs settle what is normal on the lab jobs (docs/LOG.md); more only cost time
 
 
@@ -64,6 +66,7 @@ class Normal:
     anywhere: Mapping[str, int]  # template id: the most that any speaker said it
     always: Mapping[str, frozenset[str]]  # cohort: template ids that every speaker said in every good job
     jobs: int
+    others: int  # of them run another program, or another version of it
     pace: Pace | None = None  # of the slowest, if any
     counted: bool = False  # iterations, by any
 
@@ -96,20 +99,30 @@ def profile_job(
     return profile
 
 
-def normal(profiles: Sequence[Profile], templates: Mapping[str, Template], marks: Collection[str] = ()) -> Normal:
+def normal(
+    profiles: Sequence[Profile],
+    templates: Mapping[str, Template],
+    marks: Collection[str] = (),
+    opening: Collection[str] = (),
+) -> Normal:
     """Join profiles into what is normal.
 
     Args:
         templates: of every text of the profiles.
         marks: ids of the templates with which the job in question counts its iterations. A good job that prints none
             of them runs another program, whatever model and framework its manifest names. None when there are none.
+        opening: ids of those that it says above its first iteration. A good job that lacks many of them runs another
+            version of the program: how fast that trains, and what it always says, is no measure.
     """
     most: dict[tuple[str, str], int] = defaultdict(int)
     anywhere: dict[str, int] = defaultdict(int)
     always: dict[str, list[frozenset[str]]] = defaultdict(list)
     paces: list[Pace | None] = []
+    others = 0
     for profile in profiles:
-        same_program = not marks or any(templates[text].id in marks for _, text in profile.counts)
+        said = {templates[text].id for _, text in profile.counts}
+        same_program = not (marks and said.isdisjoint(marks)) and len(set(opening) - said) < OTHER_WORDS
+        others += not same_program
         per_cohort: dict[str, Counter[str]] = defaultdict(Counter)
         here: Counter[tuple[str, str]] = Counter()
         for (cohort, text), count in profile.counts.items():
@@ -127,7 +140,7 @@ def normal(profiles: Sequence[Profile], templates: Mapping[str, Template], marks
     common = {cohort: frozenset.intersection(*sets) for cohort, sets in always.items()}
     pace = slowest([pace for pace in paces if pace is not None])
     counted = any(profile.counted for profile in profiles)
-    return Normal(dict(most), dict(anywhere), common, len(profiles), pace, counted)
+    return Normal(dict(most), dict(anywhere), common, len(profiles), others, pace, counted)
 
 
 def speaker(origin: Origin, file: str) -> str:

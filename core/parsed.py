@@ -33,6 +33,8 @@ from core.parsing.places import find_places
 from core.parsing.templates import recall_templates
 from core.version import core_version
 
+_OPENING = 1 << 14  # rows of a file above its first iteration that are asked for; chosen: lists of settings are shorter
+
 
 @dataclass(frozen=True, eq=False)
 class Parsed:
@@ -144,7 +146,7 @@ def parse_job(
         stages=find_stages(table, iterations.marks, remember),
         profiles=profiles,
         templates=templates,
-        usual=normal(profiles, templates, _marking(table, iterations)) if profiles else None,
+        usual=_usual(profiles, templates, table, iterations.marks) if profiles else None,
         files=files,
         unit=places.unit,
         launched=places.launched,
@@ -152,9 +154,18 @@ def parse_job(
     )
 
 
-def _marking(table: EventTable, iterations: Iterations) -> frozenset[str]:
-    """Ids of the templates with which a job counts its iterations."""
-    return frozenset(table.templates[event].id for event in np.unique(table.event[iterations.marks]).tolist())
+def _usual(
+    profiles: Sequence[Profile], templates: Mapping[str, Template], table: EventTable, marks: NDArray[np.intp]
+) -> Normal:
+    """What is normal for a job that counts its iterations in these rows."""
+    first = dict(zip(table.file[marks[::-1]].tolist(), marks[::-1].tolist(), strict=True))  # in each file
+    starts = [(table.rows_of_file(file).start, row) for file, row in sorted(first.items())]
+    above = [np.arange(start, min(row, start + _OPENING)) for start, row in starts]
+
+    def ids(rows: NDArray[np.intp]) -> frozenset[str]:
+        return frozenset(table.templates[event].id for event in np.unique(table.event[rows]).tolist())
+
+    return normal(profiles, templates, ids(marks), ids(np.concatenate([np.zeros(0, np.intp), *above])))
 
 
 def _telling(templates: Sequence[Template], memory: Memory | None) -> list[int]:

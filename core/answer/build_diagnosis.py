@@ -23,6 +23,11 @@ TOO_MANY_REPORTS = (
     f" {MAX_REPORTS:,} in one line: the first ones were read."
 )
 
+_OTHER_PROGRAM = (
+    "began in other words, as another version of the program does: how fast it trained, and what it always says, was"
+    " not compared."
+)
+
 
 def as_told(parsed: Parsed, candidates: Sequence[Candidate], verdict: Verdict) -> tuple[tuple[Candidate, ...], Verdict]:
     """Both without the numbers that stood in place of ranks while nodes were compared."""
@@ -49,7 +54,8 @@ def present(
     """Put verdict and evidence together, each piece with its sentence, numbers and lines."""
     ending = found.ending
     telling = shown(candidates, verdict)
-    events = tuple(event_evidence(f"E{n}", parsed, candidate) for n, candidate in enumerate(telling, start=1))
+    suspect = verdict.suspects[0].node if verdict.suspects else None
+    events = tuple(event_evidence(f"E{n}", parsed, candidate, suspect) for n, candidate in enumerate(telling, start=1))
     ids = {candidate.event: event.id for candidate, event in zip(telling, events, strict=True)}
     nodes = tuple(node_evidence(f"N{n}", parsed, suspect, ids) for n, suspect in enumerate(verdict.suspects, start=1))
     ended = verdict.scope is not Scope.NONE or bool(verdict.checks)  # of a job that completed nothing is told
@@ -109,6 +115,10 @@ def skipped(parsed: Parsed) -> tuple[Skipped, ...]:
     steps = []
     if not parsed.profiles:
         steps.append(Skipped("cross-job", "There is no successful job with these settings to compare with."))
+    if parsed.usual is not None and parsed.usual.others:
+        others, good = parsed.usual.others, len(parsed.profiles)
+        who = f"{others} of the {good}" if others < good else f"All {good}" if good > 1 else "The only"
+        steps.append(Skipped("cross-job", f"{who} successful job{'s' * (good > 1)} {_OTHER_PROGRAM}"))
     if parsed.iterations.last is None and parsed.job.logs:
         steps.append(Skipped("temporal", "No line of the logs counts iterations."))
     if len(parsed.nodes) == 1 and len(parsed.table.ranks) <= 1:

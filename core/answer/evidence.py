@@ -32,8 +32,8 @@ NAMED = 0.98  # of that which the first error names itself: its program knew whi
 LAST = 0.95  # score of the last complete iteration: certain, but a number that broke before it says more
 
 
-def event_evidence(name: str, parsed: Parsed, candidate: Candidate) -> EventEvidence:
-    """An event with where, when, how often, and its lines."""
+def event_evidence(name: str, parsed: Parsed, candidate: Candidate, suspect: str | None = None) -> EventEvidence:
+    """An event with where, when, how often, and its lines, the suspect's own before those of other nodes."""
     numbers = np.unique(parsed.iterations.of_row[candidate.rows])
     reached = numbers[numbers >= 0].tolist()
     time = first_time(parsed.table, candidate)
@@ -42,7 +42,7 @@ def event_evidence(name: str, parsed: Parsed, candidate: Candidate) -> EventEvid
         id=name,
         score=candidate.score,
         because=_because(parsed, candidate, reached),
-        lines=_lines(parsed, candidate.rows),
+        lines=_lines(parsed, candidate.rows, suspect),
         event=template.id,
         template=template.text,
         role=candidate.role,
@@ -189,12 +189,13 @@ def _in_good_jobs(parsed: Parsed, candidate: Candidate) -> str:
     return f"; {often} in {good} successful job{'s' * (good > 1)}"
 
 
-def _lines(parsed: Parsed, rows: NDArray[np.intp]) -> tuple[Line, ...]:
+def _lines(parsed: Parsed, rows: NDArray[np.intp], suspect: str | None = None) -> tuple[Line, ...]:
     """Cited lines: the earliest message of each node, of one node its next one too; at most MAX_LINES."""
     table = parsed.table
     chosen: list[int] = []
     nodes = len(np.unique(table.node[rows]))
-    for head in _by_node(table, rows)[: max(AGAIN, nodes)]:
+    heads = _by_node(table, rows)[: max(AGAIN, nodes)]
+    for head in sorted(heads, key=lambda row: table.origins[table.voice[row]].node != suspect):
         chosen += [row for row in key_rows(table, head) if row not in chosen]
         if len(chosen) >= MAX_LINES:
             break

@@ -205,11 +205,13 @@ def _last_run(table: EventTable, marks: Markers) -> tuple[NDArray[np.bool_], int
     """Which marks are of the last of several runs in the same files, and when it began; None when there is one run."""
     ours = np.ones(len(marks.rows), np.bool_)
     restarts = []
+    events = table.event[marks.rows]
     for _, mine in rows_by(marks.voices, np.arange(len(marks.rows))):
-        fell = np.flatnonzero(np.diff(marks.numbers[mine]) < -RANK_SKEW)
+        counting = _said_again(events, mine)
+        fell = np.flatnonzero(np.diff(marks.numbers[counting]) < -RANK_SKEW)
         if len(fell):
-            ours[mine[: fell[-1] + 1]] = False
-            restarts.append(int(marks.times[mine[fell[-1] + 1]]))
+            ours[mine[mine <= counting[fell[-1]]]] = False
+            restarts.append(int(marks.times[counting[fell[-1] + 1]]))
     attempts = np.array([origin.attempt for origin in table.origins], np.int64)[marks.voices]
     if attempts.min() < attempts.max():
         ours &= attempts == attempts.max()
@@ -218,6 +220,13 @@ def _last_run(table: EventTable, marks: Markers) -> tuple[NDArray[np.bool_], int
     if began is not None:
         ours &= marks.times >= began
     return ours, began
+
+
+def _said_again(events: NDArray[np.integer[Any]], mine: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The marks of a speaker whose message counts more than once, if any: "nan in micro batch 1" begins no run."""
+    _, message, times = np.unique(events[mine], return_inverse=True, return_counts=True)
+    again = mine[times[message] > 1]
+    return again if len(again) else mine
 
 
 def _series(

@@ -72,6 +72,8 @@ def find_late(parsed: Parsed, candidates: Sequence[Candidate], ending: Ending) -
         if len(first_rows := _by_ranks(table, rows))
         and (_after(parsed, first_rows, last) or _ends_most(parsed, first_rows, ends))
     ]
+    broken = [candidate for candidate in candidates if candidate.role is Role.ROOT]
+    late = [candidate for candidate in late if not any(_leads_to(table, candidate, root) for root in broken)]
     if ending.steady and parsed.job.status is not Status.FAILED:
         late = [candidate.with_role(Role.TEARDOWN, "said when the job was stopped") for candidate in late]
     first = sorted(late, key=lambda candidate: (int(table.time[candidate.rows].min()), int(candidate.rows[0])))
@@ -141,6 +143,16 @@ def _after(parsed: Parsed, rows: NDArray[np.intp], last_marks: NDArray[np.intp])
     last = last_marks[table.file[rows]]
     by_place = (last >= 0) & (rows > last)
     return bool(np.where(dated, table.time[rows] > ended, by_place).all())
+
+
+def _leads_to(table: EventTable, candidate: Candidate, root: Candidate) -> bool:
+    """Whether those who say it break afterwards themselves: it is their work until then, and no word on others."""
+    rows = np.concatenate((candidate.rows, root.rows))
+    if not (candidate.ranks and set(candidate.ranks) <= set(root.ranks)):
+        return False
+    if len(np.unique(table.file[rows])) == 1:
+        return bool(candidate.rows.max() < root.rows.min())
+    return bool(table.timed[rows].all() and table.time[candidate.rows].max() < table.time[root.rows].min())
 
 
 def _ends_most(parsed: Parsed, rows: NDArray[np.intp], ends: frozenset[int]) -> bool:

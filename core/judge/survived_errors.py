@@ -25,7 +25,8 @@ MOST = 0.8  # share of what others say that must follow for an error of the job'
 NOTICE = 5_000_000  # microseconds until the others notice a death: gloo and torchrun poll by the second
 AT_ONCE = 1_000_000  # microseconds: syslog counts seconds, and what is said on two streams comes in any order
 GRACE = 30_000_000  # microseconds: torchrun and schedulers wait 10 to 30 s between SIGTERM and SIGKILL
-WAITED = 600_000_000  # microseconds: NCCL's time-out is 10 min (torch), Slurm's for a node 5 min (SlurmdTimeout)
+# Microseconds: NCCL's time-out is 10 min (torch), Slurm's for a node 5 min (SlurmdTimeout); all end a minute later
+WAITED = 660_000_000
 LAST_WORDS = 2  # messages of a node behind its error: that its process ended, and with which code
 WENT_ON = 25  # further messages of the speaker that say so too, where no iteration is counted
 

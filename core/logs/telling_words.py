@@ -22,6 +22,8 @@ _NAME = re.compile(r'"(?:key|event|event_name)": ?"([A-Za-z_][\w.-]{0,60})"')
 _FIELD_LINE = re.compile(r"^\W{0,8}([A-Za-z_][\w.-]{0,60}) ?[=:] {0,8}<NUM>\W{0,2}$")
 # What was raised, with which a report begins: two errors of one function are two events.
 _TYPE = re.compile(rf"^{BLOCK_MARK}((?:[A-Za-z_]\w{{0,60}}\.){{0,8}}[A-Z]\w{{0,60}}(?:Error|Exception))(?!\w)")
+# Codes of a runtime that say what ended: of one report the one is the fault, and the other waited for it
+_CODE = re.compile(r"\bNRT_[A-Z]{2,20}(?:_[A-Z]{1,20}){1,6}\b")
 _TWO_WORDS = re.compile(r"\btimed out\b", re.IGNORECASE)
 _LETTER = re.compile(r"^\[?([EWIF])(?:<TS>| [\w./-]+:(?:<NUM>|\d+)\])")
 _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|" + _LETTER.pattern)
@@ -31,9 +33,10 @@ _SIGNED = re.compile(r"^(?:[\[|]? {0,4}(?:<TS>|<NUM>(?: ?m?s)?)[\]|]? {0,4}){0,2
 _FIELD = re.compile(r"\b(?:level|lvl|severity)=[\"']?(fatal|panic|crit|err|warn|info|debug|trace)", re.IGNORECASE)
 # Levels as scripts of other languages print them, before a colon or a bracket that ends them: [FEHLER  ], Erreur :
 _TRANSLATED = re.compile(
-    # of Chinese, Japanese and Korean, German and French
-    r"(?:(?P<E>\u9519\u8bef|\u932f\u8aa4|\u30a8\u30e9\u30fc|\uc624\ub958|\bfehler|\berreur)"
-    r"|(?P<W>\u8b66\u544a|\uacbd\uace0|\bwarnung|\bavertissement))(?=\s{0,4}[:\uff1a\])\u3011])",
+    # of Chinese, Japanese and Korean, German, French, Polish and Dutch
+    r"(?:(?P<E>\u9519\u8bef|\u932f\u8aa4|\u30a8\u30e9\u30fc|\uc624\ub958|\bfehler|\berreur|\bb\u0142\u0105d|\bfout)"
+    r"|(?P<W>\u8b66\u544a|\uacbd\uace0|\bwarnung|\bavertissement|\buwaga|\bostrze\u017cenie|\bwaarschuwing))"
+    r"(?=\s{0,4}[:\uff1a\])\u3011|])",
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"[0-9]")  # masks leave them in slots only, and to look for slots takes long
@@ -41,7 +44,7 @@ _DIGIT = re.compile(r"[0-9]")  # masks leave them in slots only, and to look for
 _MAY_TELL = (
     *("succe", "abort", "fail", "cancel", "kill", "down", "up", "lost", "dead", "time", "refused", "reset", "closed"),
     *("denied", "unreach", "corrupt", "invalid", "error", "exception", "nan", "inf", "fatal", "critical", "warn"),
-    *("segm", "terminat", "illegal", "debug", "trace", "e<ts>", "w<ts>", "i<ts>", "f<ts>"),
+    *("segm", "terminat", "illegal", "nrt_", "debug", "trace", "e<ts>", "w<ts>", "i<ts>", "f<ts>"),
 )
 _LEVEL_WITHIN = 200  # characters; a level further right is something that the line talks about
 
@@ -67,7 +70,7 @@ def guard(text: str) -> str:
     """One token for all that tells a message apart; messages with different ones are never one event."""
     outcomes = sorted({match[0].lower() for match in _OUTCOME.finditer(text)})
     kind, names = "block" if text.startswith(BLOCK_MARK) else "line", _NAME.findall(text)
-    names += _TYPE.findall(text) + _FIELD_LINE.findall(text)
+    names += _TYPE.findall(text) + _FIELD_LINE.findall(text) + _CODE.findall(text)
     token = "|".join((kind, level(text), ",".join(slots(text)), ",".join(outcomes), ",".join(names)))
     return token.replace(" ", "_")
 
@@ -87,7 +90,7 @@ def may_tell(text: str) -> bool:
 
 def telling_parts(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of what words do not tell: slots, names, types, outcomes of two words, levels of one letter."""
-    patterns = (_NAME, _FIELD_LINE, _TYPE, _TWO_WORDS, _LETTER, _SIGNED)
+    patterns = (_NAME, _CODE, _FIELD_LINE, _TYPE, _TWO_WORDS, _LETTER, _SIGNED)
     for pattern in (_SLOT, *patterns) if _DIGIT.search(text) else patterns:
         for match in pattern.finditer(text):
             yield match.span()

@@ -37,6 +37,7 @@ _OF_EACH = re.compile(
 
 
 _OF_COLLECTIVES = frozenset({"OpType", "NumelIn", "NumelOut"})  # of ProcessGroupNCCL.cpp
+_BETWEEN_TWO = frozenset({"SEND", "RECV", "RECVANYSOURCE", "COALESCED"})  # of Types.hpp: what stages hand on to others
 
 
 def vote_signs(parsed: Parsed, candidates: Sequence[Candidate], home: Mapping[int, str]) -> list[Sign]:
@@ -95,6 +96,8 @@ def _minority(
     odd = sorted(rank for rank, value in of_rank.items() if value != usual)
     if not odd or count <= len(of_rank) * MAJORITY or len(odd) > few_of(len(of_rank)):
         return []
+    if name == "OpType=" and not _BETWEEN_TWO.isdisjoint(of_rank.values()):
+        return []  # between two, one sends and the other receives
     if name.rstrip("=") in _OF_COLLECTIVES and is_of_program([odd, sorted(of_rank.keys() - set(odd))], home):
         return []  # a branch of the program: ``if rank == 0``, or where the data of some ranks ended
     signs = []

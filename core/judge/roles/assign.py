@@ -11,7 +11,11 @@ from core.judge.exits import Exits
 from core.judge.roles.echoes import clear_echoes
 from core.judge.roles.endings import clear_endings
 from core.judge.roles.kills import clear_kills
-from core.judge.roles.links import clear_answered_servers, clear_transfers_over_a_broken_link
+from core.judge.roles.links import (
+    clear_answered_servers,
+    clear_links_that_came_back,
+    clear_transfers_over_a_broken_link,
+)
 from core.judge.roles.met_alone import (
     blame_no_rank_for_its_machine,
     blame_nobody_for_a_shared_object,
@@ -39,6 +43,7 @@ def assign_roles(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) 
     candidates = clear_named_peers(parsed, candidates)
     candidates = clear_one_sided_transfers(parsed, candidates)
     candidates = clear_answered_servers(parsed, candidates)
+    candidates = clear_links_that_came_back(parsed, candidates)
     candidates = clear_transfers_over_a_broken_link(table, candidates)
     candidates = blame_who_held_a_lock(parsed, candidates)
     candidates = clear_kills(parsed, candidates)

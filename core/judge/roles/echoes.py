@@ -50,7 +50,8 @@ class _Before:
 
     trained: whether the job had. failed: when a rank first failed in known words. raised: when a process first raised
     what is not about its peers. raisers: nodes of processes that raised such, at a time that nobody tells. hindered:
-    who had a fault of its own in known words, and when: its nodes, none where a scheduler tells of it. complained: when
+    who had a fault of its own in known words, and when: its nodes, none where a scheduler tells of it. undated: the
+    same of what has no clock, by the row that tells it. complained: when
     each rank first complained of others. gave_up: when most ranks had said that they waited in vain.
     """
 
@@ -60,6 +61,7 @@ class _Before:
     raised: int
     raisers: frozenset[str]
     hindered: Sequence[tuple[frozenset[str], int]]
+    undated: Sequence[tuple[frozenset[str], int]]
     complained: Mapping[int, int]
     gave_up: int
 
@@ -78,7 +80,16 @@ class _Before:
         others = [first for nodes, first in self.hindered if nodes.isdisjoint(candidate.nodes)]
         undated = bool(others) and not self.table.timed[candidate.rows].any()
         hindered = undated or min(others, default=NEVER) <= waited
+        hindered |= self._hindered_above(candidate)
         return self.raised <= waited or hindered or self._raised_elsewhere(candidate)
+
+    def _hindered_above(self, candidate: Candidate) -> bool:
+        """Whether such a fault is told above it in its file, without a clock: a launcher that could not log in."""
+        file, first = self.table.file, int(candidate.rows.min())
+        return any(
+            row < first and file[row] == file[first] and nodes.isdisjoint(candidate.nodes)
+            for nodes, row in self.undated
+        )
 
     def _raised_elsewhere(self, candidate: Candidate) -> bool:
         """Whether others raised one, where no clock tells who was first: who has ended comes to no meeting."""
@@ -115,6 +126,11 @@ def _what_came_before(parsed: Parsed, candidates: Sequence[Candidate]) -> _Befor
             (frozenset(candidate.nodes), _first(table, [candidate]))
             for candidate in candidates
             if _hinders(candidate) and table.timed[candidate.rows].any()
+        ],
+        undated=[
+            (frozenset(candidate.nodes), int(candidate.rows.min()))
+            for candidate in candidates
+            if _hinders(candidate) and not table.timed[candidate.rows].any()
         ],
         complained=first_of_ranks(table, waiting),
         gave_up=_most(table, [candidate for candidate in candidates if has_waited(candidate)]),

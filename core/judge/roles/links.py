@@ -40,6 +40,13 @@ _LINK = _Service(
     back_words=re.compile(r"gained carrier|link (?:is )?up\b", re.IGNORECASE),
     back=re.compile(r"(?P<link>[A-Za-z][\w.]{1,31}): (?:Gained carrier|(?:NIC )?Link (?:is )?up)\b", re.IGNORECASE),
 )
+# As HPE's driver of Slingshot cards (shs-cxi-driver, cass_phy.c) says it
+_SLINGSHOT = _Service(
+    lost_words=re.compile(r"CXI_EVENT_LINK_DOWN"),
+    lost=re.compile(r"\[(?P<link>hsn\d{1,2})\]:? CXI_EVENT_LINK_DOWN"),
+    back_words=re.compile(r"CXI_EVENT_LINK_UP"),
+    back=re.compile(r"\[(?P<link>hsn\d{1,2})\]:? CXI_EVENT_LINK_UP"),
+)
 # As Linux' NFS client (fs/nfs, net/sunrpc/clnt.c, 6.6) says it
 _SERVER = _Service(
     lost_words=re.compile(r"nfs: server .{1,64} not responding, (?:still trying|timed out)", re.IGNORECASE),
@@ -54,7 +61,7 @@ _TARGET = _Service(
     back_words=re.compile(r"Connection restored to "),
     back=re.compile(r"Connection restored to (?P<link>[\w.-]{1,64}) \(at "),
 )
-_SERVICES = (_LINK, _SERVER, _TARGET)
+_SERVICES = (_LINK, _SLINGSHOT, _SERVER, _TARGET)
 
 
 def never_back(parsed: Parsed, candidates: Sequence[Candidate]) -> frozenset[int]:
@@ -102,6 +109,34 @@ def clear_answered_servers(parsed: Parsed, candidates: Sequence[Candidate]) -> S
     return [
         without(parsed.table, candidate, answers, why) if candidate in lost else candidate for candidate in candidates
     ]
+
+
+def clear_links_that_came_back(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates without links that came up again, where another link that went down never did."""
+    for service in (_LINK, _SLINGSHOT):
+        lost = [
+            candidate
+            for candidate in candidates
+            if candidate.role is Role.ROOT and service.lost_words.search(candidate.text)
+        ]
+        if not lost:
+            continue
+        again = _came_up(parsed, service)
+        rows = np.unique(np.concatenate([candidate.rows for candidate in lost]))[:MAX_READ]
+        down = _links(parsed, rows, service.lost)
+        back = sorted(row for row, link in down.items() if int(parsed.table.time[row]) <= again.get(link, -1))
+        if not 0 < len(back) < len(down):
+            continue
+
+        def came_back(of: Rows, back: Sequence[int] = back) -> NDArray[np.bool_]:
+            return np.isin(of, back)
+
+        why = "the link came up again, and another one did not"
+        candidates = [
+            without(parsed.table, candidate, came_back, why) if candidate in lost else candidate
+            for candidate in candidates
+        ]
+    return candidates
 
 
 def _came_up(parsed: Parsed, service: _Service) -> dict[tuple[int, str], int]:

@@ -35,7 +35,7 @@ def weigh_stops(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -
     ]
     if not stops:
         return candidates
-    stopped = min(onset(table, stop) for stop in stops)
+    stopped = min(onset(table, stop) for stop in _dated(table, stops))
     waited = [candidate for candidate in candidates if has_waited(candidate)]
     reach = 0 if _had_stalled(parsed, stopped[0]) else GRACE
     above = any(table.file[row] == table.file[stopped[1]] and row < stopped[1] for row in exits.failed)
@@ -45,6 +45,12 @@ def weigh_stops(parsed: Parsed, candidates: Sequence[Candidate], exits: Exits) -
     else:
         why, cleared = "came after the stop", frozenset(roots)
     return [candidate.with_role(Role.TEARDOWN, why) if candidate in cleared else candidate for candidate in candidates]
+
+
+def _dated(table: EventTable, stops: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The stops that tell when they came, if any of their kind does: one without a clock came after the line above."""
+    clocked = {stop.fact.kind: stop for stop in stops if table.timed[stop.rows].all()}
+    return [stop for stop in stops if stop.fact.kind not in clocked or table.timed[stop.rows].all()]
 
 
 def promote_first_stop(table: EventTable, candidates: Sequence[Candidate]) -> Sequence[Candidate]:

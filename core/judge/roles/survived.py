@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from core.events.row_text import read_rows
 from core.job import Status
 from core.judge.candidates import Candidate
 from core.judge.roles.links import never_back
@@ -25,6 +26,7 @@ def demote_survived(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence
     table, marks = parsed.table, parsed.iterations.marks
     clockless = len(marks) and not table.timed[marks].any()
     lost = never_back(parsed, candidates) if clockless else frozenset[int]()
+    lost |= _never_there(parsed, candidates)
 
     def demote(candidate: Candidate) -> Candidate:
         fact = candidate.fact
@@ -46,6 +48,23 @@ def demote_survived(parsed: Parsed, candidates: Sequence[Candidate]) -> Sequence
     ):
         return demoted
     return [old if _ended(parsed, old) else new for old, new in zip(candidates, demoted, strict=True)]
+
+
+def _never_there(parsed: Parsed, candidates: Sequence[Candidate]) -> frozenset[int]:
+    """Events that name a machine of the job of whose ranks nothing was ever heard: it did not go on, others did."""
+    table = parsed.table
+    absent = set(parsed.nodes) - {origin.node for origin in table.origins if origin.rank is not None}
+    naming = [candidate for candidate in candidates if candidate.fact.named is not None and candidate.survived]
+    if not absent or not naming or parsed.unit != "node":
+        return frozenset()
+    texts = read_rows(parsed.files, table, sorted({int(candidate.rows[0]) for candidate in naming}))
+    return frozenset(
+        candidate.event
+        for candidate in naming
+        if candidate.fact.named is not None
+        and (match := candidate.fact.named.search(texts.get(int(candidate.rows[0]), "")))
+        and match.groupdict().get("node") in absent
+    )
 
 
 def _ended(parsed: Parsed, candidate: Candidate) -> bool:

@@ -22,11 +22,9 @@ def _read_hit(hit: Any, _: Any) -> Peeled | None:
     if isinstance(source, dict):
         return read_record(source)
     fields = hit.get("fields")  # of a search that asks for fields: each is a list
-    if not isinstance(fields, dict):
+    if not isinstance(fields, dict) or not all(isinstance(value, list) for value in fields.values()):
         return None
-    return read_record(
-        {name: value[0] if isinstance(value, list) and value else value for name, value in fields.items()}
-    )
+    return read_record({name: value[0] if value else value for name, value in fields.items()})
 
 
 fit = usual(Wrap("Elastic", peel, is_torn=any_text))

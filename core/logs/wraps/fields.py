@@ -77,6 +77,10 @@ LEVELS = {
     "t": "TRACE", "d": "DEBUG", "i": "INFO", "w": "WARNING", "e": "ERROR", "f": "CRITICAL", "c": "CRITICAL",
     # Of French, German, Spanish, Portuguese and Italian, Russian, Chinese, Japanese and Korean
     "erreur": "ERROR", "fehler": "ERROR", "erro": "ERROR", "errore": "ERROR", "ошибка": "ERROR",
+    # Of Polish, Czech and Dutch
+    "błąd": "ERROR", "chyba": "ERROR", "fout": "ERROR",
+    "uwaga": "WARNING", "ostrzeżenie": "WARNING", "varování": "WARNING", "waarschuwing": "WARNING",
+    "normal": "INFO",  # of events of Kubernetes, beside "Warning"
     "错误": "ERROR", "エラー": "ERROR", "오류": "ERROR",
     "avert": "WARNING", "avertissement": "WARNING", "warnung": "WARNING", "aviso": "WARNING", "advertencia": "WARNING",
     "avviso": "WARNING", "предупреждение": "WARNING", "警告": "WARNING", "경고": "WARNING",

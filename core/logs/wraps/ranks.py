@@ -12,14 +12,14 @@ from core.logs.wraps.peeled import Peeled, Wrap, evenly
 from core.logs.wraps.shared_files import HEAD, LEVEL, cut_rank, has_clock, has_no_clock, tells_of_an_error
 
 _RANK = re.compile(
-    rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? ?(?P<closed>[0-9]{1,6}) ?[\])>]"
+    rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? {0,6}(?P<closed>[0-9]{1,6})(?:/[0-9]{1,7})? ?[\])>]"
     rb"|\brank[=:] ?(?P<field>[0-9]{1,6})\b(?![./])|\brank ?(?P<word>[0-9]{1,6}) ?[:|\]]"
     # a span of Rust's tracing (tracing-subscriber, fmt): "rank{id=10}: ", "train{rank=10 local=2}: "
     rb"|\b(?:rank\{\w{1,12}=|\w{1,20}\{(?:\w{1,20}=[^\s{}]{1,40} ){0,3}rank=)(?P<span>[0-9]{1,6})[ }]",
     re.IGNORECASE,
 )
 _PARTS = ("closed", "field", "word", "span")  # of _RANK: where the number stands
-_CLOSED = re.compile(rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? ?[0-9]{1,6} ?[\])>]", re.IGNORECASE)
+_CLOSED = re.compile(rb"[\[(<] ?(?:global[ _-]?)?rank ?[:=#]? {0,6}[0-9]{1,6}(?:/[0-9]{1,7})? ?[\])>]", re.IGNORECASE)
 _LEVEL = rb"(?:" + LEVEL + rb"|[DIWEF])"
 # What stands between a clock, a level or the name of a logger and the rank: no word of prose.
 _BEFORE = re.compile(rb"(?:^|[\]|):>,;-]|[0-9Z]|\b" + _LEVEL + rb")[ \t\[(]*$", re.IGNORECASE)

@@ -8,7 +8,7 @@ spoke and when becomes the label; the traceback follows, line by line.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -30,7 +30,7 @@ def is_record(record: Mapping[str, Any]) -> bool:
 
     Or a row of metrics: numbers of a rank at some time.
     """
-    found = _Fields(_flat(_of_loguru(record)))
+    found = _Fields(_flat(_opened(record)))
     if not found.first(Meaning.MESSAGE):
         return all(found.first(meaning) is not None for meaning in (Meaning.TIME, Meaning.RANK))
     return any(found.first(meaning) is not None for meaning in _TELLING)
@@ -38,7 +38,7 @@ def is_record(record: Mapping[str, Any]) -> bool:
 
 def read_record(record: Mapping[str, Any]) -> Peeled:
     """What an object of a logger says, and who said it when."""
-    fields = _Fields(_flat(_of_loguru(record)))
+    fields = _Fields(_flat(_opened(record)))
     first, *more = _LINE_END.split(str(fields.first(Meaning.MESSAGE) or "").rstrip("\r\n"))
     level, logger = fields.first(Meaning.LEVEL), fields.first(Meaning.LOGGER)
     parts = (_level(level) if level else "", f"{logger}:" if logger else "", first, fields.told())
@@ -47,7 +47,7 @@ def read_record(record: Mapping[str, Any]) -> Peeled:
     return Peeled(
         as_bytes("\n".join([" ".join(filter(None, parts)), *more])),
         next((stamp for value in fields.all(Meaning.TIME) if (stamp := _time(value)).text), NO_STAMP),
-        tuple(as_bytes(node) for node in fields.all(Meaning.NODE)),
+        tuple(as_bytes(node) for node in _named(fields.all(Meaning.NODE))),
         _whole(fields.first(Meaning.RANK)),
         _whole(fields.first(Meaning.LOCAL_RANK)),
         as_bytes(fields.first(Meaning.UNIT) or ""),
@@ -91,6 +91,38 @@ class _Fields:
 _UNKNOWN = (None, 0)
 _TRACE = (Meaning.TRACEBACK, 0)  # whatever its field is called
 _ORDER, _NAME = itemgetter(0), itemgetter(0)
+
+
+def _named(nodes: Iterable[str]) -> Sequence[str]:
+    """Those that are names, if any is: beside a host a node that is a number is one of its sockets."""
+    every = list(nodes)
+    return [node for node in every if not node.isdecimal()] or every
+
+
+def _opened(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A record whose message stands in an object of its own, without that object."""
+    return _of_tracing(_of_loguru(_of_event(record)))
+
+
+def _of_event(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An event of Kubernetes, of the pod or the node that it is about (core/v1 involvedObject, events/v1 regarding)."""
+    about = next((value for name in ("involvedObject", "regarding") if isinstance(value := record.get(name), dict)), {})
+    if about.get("kind") not in ("Pod", "Node") or "pod" in record or "node" in record:
+        return record
+    return {**record, about["kind"].lower(): about.get("name")}
+
+
+def _of_tracing(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``{"timestamp": ..., "level": ..., "fields": {"message": ...}, "target": ..., "span": {...}}`` of Rust's tracing.
+
+    Who speaks stands beside the event (tracing-subscriber src/fmt/format/json.rs, 0.3), or in the span around it.
+    """
+    inner, span = record.get("fields"), record.get("span")
+    if "message" in record or not (isinstance(inner, dict) and "message" in inner):
+        return record
+    around = span if isinstance(span, dict) else {}
+    outer = {name: value for name, value in record.items() if name not in ("fields", "span", "spans")}
+    return {**inner, **{name: value for name, value in around.items() if name != "name"}, **outer}
 
 
 def _of_loguru(record: Mapping[str, Any]) -> Mapping[str, Any]:
