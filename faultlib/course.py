@@ -10,9 +10,13 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
+from core.course.timings import is_rate
+from core.facts import fact_of
 from core.failure_kinds import Kind
 from core.model import Diagnosis, EventEvidence, Role, Stage
+from core.nodes.slow import READS, WAITS
 from faultlib.findings import DEATHS, Finding, headline_course, kind_of, own_traces
+from faultlib.names import Names
 
 
 class Course(StrEnum):
@@ -43,6 +47,8 @@ class SlowPart(StrEnum):
     """What took the one longer that slowed the others down."""
 
     DATA = "it took longer to read its data"
+    NETWORK = "it took longer to send or to receive"
+    SAVE = "it took longer to write"
     OWN = "its own work took longer"
     REPORTED = "reports or a number of its own name it"  # of its own work and whatever else it does
 
@@ -59,6 +65,7 @@ _ASTRAY = re.compile(r"goes to \S+, \d+ of|which is no node of the job")
 _LEFT = re.compile(r"ended with exit code 0;|had ended without an error")
 _SIGKILL = re.compile(r"ended with signal 9|SIGKILL")
 _KILLED = re.compile(r"\bKilled\b|SIGKILL|\bsignal:? 9\b|\bexit ?code:? -9\b")
+_LOST = re.compile(r"lost the connection to")
 _SILENT = re.compile(r"went silent|fell silent")
 _STANDS = re.compile(r"stands? (?:alone )?in (\S+)")
 # Sentences of core/nodes (slow.py, rank_series.py, reported_slowest.py, rank_levels.py, gauges.py, onset.py) and
@@ -73,20 +80,52 @@ _WAITED = re.compile(r"the others waited|never came to")
 # Sentences of the same (by_what in slow.py, rank_series.py, reported_slowest.py, device_tables.py)
 _SLOW_PARTS = (
     (SlowPart.DATA, re.compile(SlowPart.DATA)),
-    (SlowPart.REPORTED, re.compile(r"slowest ever since|, and no other|are rated slower than| of \S+ \d+ went from ")),
-    (SlowPart.OWN, re.compile(r"its own work (?:took|takes) longer")),
+    (SlowPart.NETWORK, re.compile(SlowPart.NETWORK)),
+    (SlowPart.OWN, re.compile(r"its own work (?:took|takes) longer|devices are rated slower than")),
+    (SlowPart.REPORTED, re.compile(r"slowest ever since|, and no other| of \S+ \d+ went from ")),
 )
+# The number that points to a suspect: "its fwd_ms rose", "On n3 power.draw [W] of GPU 0 is 219 where that of all". What
+# "did not rise as much as that of the others" is what they waited in, and not what took this one longer.
+_OF_NUMBER = re.compile(r"(?:\bits |^On \S{1,80} )(\S[^“”,;:(]{0,80}?) (?:rose|is|went from)(?![^ ])")
 # Names of counters and of interfaces: Linux's drivers (rx_crc_errors_phy), InfiniBand (symbol_error, port_xmit_wait)
 _NETWORK = re.compile(
     r"crc|symbol_err|retrans|port_(?:xmit|rcv)|discard|(?<![a-z])(?:rx|tx|roce|rdma|ib)_|(?<![a-z])link|[MG]b(?:/s|ps)",
     re.IGNORECASE,
 )
+# What numbers are of, by names of Linux, of nvidia-smi, rocm-smi and npu-smi, and of what frameworks print of a step.
+_NUMBERS = (
+    (
+        SlowPart.NETWORK,
+        re.compile(rf"{_NETWORK.pattern}|out_of_(?:seq|buf)|(?<![a-z])(?:rtt|ping)(?![a-z])", re.IGNORECASE),
+    ),
+    (SlowPart.NETWORK, WAITS),
+    (
+        SlowPart.SAVE,
+        re.compile(r"(?<![a-z])sav(?:e|ing)(?![a-z])|checkpoint|ckpt|(?<![a-z])writ(?:e|ing)", re.IGNORECASE),
+    ),
+    (SlowPart.DATA, re.compile(rf"{READS.pattern}|feed|sample", re.IGNORECASE)),
+    (
+        SlowPart.OWN,
+        re.compile(
+            r"fwd|forward|bwd|backward|comp|calc|optim|clock|[mg]hz|freq|power|temp|throttl|[cgn]pu|busy|flop",
+            re.IGNORECASE,
+        ),
+    ),
+)
+# What a trace beside a slow process says of the part that took it longer
+_OF_KINDS = {
+    Kind.STORAGE: SlowPart.DATA,
+    Kind.SLOW_MACHINE: SlowPart.OWN,
+    Kind.NETWORK_LINK: SlowPart.NETWORK,
+    Kind.RDMA_TRANSPORT: SlowPart.NETWORK,
+}
 _STAGES = {
     Stage.CHECKPOINT_SAVING: Activity.SAVE,
     Stage.EVALUATION: Activity.EVALUATE,
     Stage.DATA_LOADING: Activity.READ,
 }
 _REACHED = re.compile(r"never came to|is missing from the last|last word of|went on to say|began|said “")
+_LACKS = re.compile(r"(?:never came to|is missing from the last) “([^”]*)”")
 _QUOTED = re.compile(r"“([^”]*)”")
 # What names in programs and messages are about, as frameworks and data pipelines call them; the more special first.
 _ACTIVITIES = (
@@ -131,6 +170,9 @@ def _of_one_that_died_or_hung(diagnosis: Diagnosis, finding: Finding) -> Course 
         return told
     if killed:
         return Course.KILLED
+    lacked = [lacks[1] for lacks in _LACKS.finditer(signs)]
+    if lacked and all(map(_warns, lacked)):  # of its waiting, as the others did: it is no place in its work
+        return _of_a_silent_one(diagnosis, signs)
     if _STUCK.search(cause):
         return Course.STUCK
     return _of_a_silent_one(diagnosis, signs) if _SILENT.search(cause) else None
@@ -163,9 +205,28 @@ def slowed_others(diagnosis: Diagnosis) -> bool:
 
 
 def slow_part_of(diagnosis: Diagnosis) -> SlowPart | None:
-    """What of its work took the suspect longer; None where nothing tells."""
+    """What of its work took the suspect longer; None where nothing tells.
+
+    What the number is called that points to it comes first, then what a trace beside it is of, then the sentence, which
+    calls everything own work whose name it does not know.
+    """
     text = f"{diagnosis.next.cause if diagnosis.next else ''} {diagnosis.headline}"
-    return next((part for part, sentence in _SLOW_PARTS if sentence.search(text)), None)
+    kinds = (kind_of(event) for event in own_traces(diagnosis))
+    told = (
+        _part_of_number(diagnosis),
+        next((_OF_KINDS[kind] for kind in kinds if kind in _OF_KINDS), None),
+        next((part for part, sentence in _SLOW_PARTS if sentence.search(text)), None),
+    )
+    return next((part for part in told if part is not None), None)
+
+
+def _part_of_number(diagnosis: Diagnosis) -> SlowPart | None:
+    """What the number measures that points to the suspect most, by its name; of a rate nobody knows."""
+    reasons = [Names.of(diagnosis).out_of(reason) for suspect in diagnosis.nodes[:1] for reason in suspect.reasons[:1]]
+    number = next(filter(None, map(_OF_NUMBER.search, reasons)), None)
+    if number is None or is_rate(number[1]):
+        return None
+    return next((part for part, names in _NUMBERS if names.search(number[1])), None)
 
 
 def over_network(reasons: Sequence[str]) -> bool:
@@ -189,14 +250,23 @@ def _by_signs(signs: str, cause: str) -> Course | None:
 
 
 def _of_a_silent_one(diagnosis: Diagnosis, signs: str) -> Course:
-    """Whether a process without a last word is gone, frozen or only silent: by what its peers say, and by its end."""
+    """Whether a process without a last word is gone, frozen or only silent: by what its peers say, and by its end.
+
+    Who is gone leaves peers that lost their connection; where none did, it stood still before it was killed.
+    """
     after = {kind_of(event) for event in diagnosis.events if event.role is Role.PROPAGATED}
     ended = _SIGKILL.search(signs) is not None  # mostly by its launcher, when the others had given up
     left = Course.FROZEN if ended else Course.SILENT
     if headline_course(diagnosis) is Finding.HUNG:
         return left
-    gone = Kind.PEER_LOST in after or (ended and Kind.PEER_SILENT not in after)
+    gone = Kind.PEER_LOST in after or (ended and _LOST.search(signs) is not None)
     return Course.KILLED if gone else left
+
+
+def _warns(text: str) -> bool:
+    """Whether a line is a warning or worse, be it known or not."""
+    fact = fact_of(text, block=False)
+    return fact is not None and Kind(fact.kind) is not Kind.NONE
 
 
 def _was_killed(event: EventEvidence) -> bool:

@@ -201,8 +201,21 @@ def test_a_job_that_joined_a_pattern_teaches_how_else_it_shows() -> None:
             "it went silent while the others waited for it",
             "n ended with signal 9; 3 others with an error.",
             "",
+            Course.FROZEN,
+        ),
+        (
+            "it went silent while the others waited for it",
+            "3 other nodes lost the connection to n, which names none itself. n ended with signal 9; 3 others with 6.",
+            "",
             Course.KILLED,
         ),
+        (
+            "a process there is stuck",
+            "Rank 1 on n never came to “WARN comm: collective pending for 240s (op=allreduce)”; the others did.",
+            "",
+            Course.SILENT,
+        ),
+        ("a process there is stuck", "Rank 1 on n never came to “gradients ready”; the others did.", "", Course.STUCK),
         (
             "it went silent while the others waited for it",
             "n never complained; 3 of 4 nodes did.",
@@ -275,6 +288,29 @@ def test_one_whose_work_took_longer_while_the_others_waited_slowed_them_down() -
 
     assert course_of(seen, Finding.HUNG) is Course.SLOWED
     assert slow_part_of(seen) is SlowPart.OWN
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause", "part"),
+    [
+        ("Ranks 4-7 on n: its sample_us is longer (659; on the others 31).", "its own work took longer", SlowPart.DATA),
+        ("n: its bwd went from 936 to 1,937, and no other.", "its bwd went from 936 to 1,937", SlowPart.OWN),
+        ("On n power.draw [W] of GPU 0 is 219 where that of all others is 341.", "it is 219", SlowPart.OWN),
+        ("Rank 2 on n: its rtt went from 0.06 to 93.5, and no other.", "its rtt went up", SlowPart.NETWORK),
+        ("On n mlx5_2_out_of_seq rose by 14,236, and hardly on any other.", "it rose by 14,236", SlowPart.NETWORK),
+        ("n: its ckpt_s rose (1 before iteration 9, 8 after).", "its own work took longer", SlowPart.SAVE),
+        ("n: its samples/s went from 90 to 40, and no other.", "it slowed the others down", None),
+        ("n: its recv-fwd did not rise as much as that of the others.", "it slowed the others down", None),
+        ("n: its rose_window is 4, that of the others 2.", "its own work took longer", SlowPart.OWN),
+    ],
+)
+def test_what_took_it_longer_is_what_the_number_measures(reason: str, cause: str, part: SlowPart | None) -> None:
+    """The sentence calls own work whatever it does not know; a rate and what the others waited in tell no part."""
+    seen = diagnosis(headline="Look at n.", suspects=(("n", reason),))
+    seen = replace(seen, nodes=(replace(seen.nodes[0], reasons=(reason,)),))
+    seen = replace(seen, next=NextStep(Action.FIX, "It says so.", Cost(None, "Nothing."), cause=cause))
+
+    assert slow_part_of(seen) is part
 
 
 def test_where_no_sign_tells_what_it_was_doing_the_stage_does() -> None:
@@ -366,7 +402,7 @@ def test_a_slow_job_on_which_nobody_stands_out_is_found_again() -> None:
     assert likely(job("Nothing conclusive."), [taught], (), {}) == ()
 
 
-def slow(cause: str, *lines: str, reason: str = "its fwd rose (1 before iteration 9, 2 after).") -> Diagnosis:
+def slow(cause: str, *lines: str, reason: str = "It is later than all others.") -> Diagnosis:
     """A job that one node slowed down, with what it logged."""
     seen = job(f"Look at n: {cause}; the job was slow from iteration 9 on.", *lines, says=cause)
     suspect = diagnosis(suspects=(("n", reason),)).nodes[0]
@@ -379,6 +415,8 @@ NAMED = slow("reports name it as the slowest ever since")
 ALONE = slow("its graph_exec_s went from 1.9 to 5.17, and no other\u2019s")
 UNKNOWN = slow("it slowed the others down")
 HOT = "kernel: mce: CPU3: Core temperature above threshold, cpu clock throttled (total events = 7)"
+TIMED_OUT = "nfs: server stock not responding, still trying"
+SENDS = slow("it took longer to send or to receive and slowed the others down")
 NARROW = "pci 0000:17: 63.0 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link"
 
 
@@ -393,6 +431,11 @@ NARROW = "pci 0000:17: 63.0 Gb/s available PCIe bandwidth, limited by 8.0 GT/s P
         (UNKNOWN, UNKNOWN, Level.SLOWED),
         (READS, READS, Level.SLOWED),
         (READS, OWN, None),
+        (SENDS, SENDS, Level.SLOWED),
+        (SENDS, UNKNOWN, None),
+        (SENDS, OWN, None),
+        (slow("it slowed the others down", HOT, reason="n complained."), OWN, Level.OWN_WORK),
+        (slow("it slowed the others down", TIMED_OUT, reason="n complained."), OWN, None),
         (slow(OWN.next.cause if OWN.next else "", reason="rx_crc_errors_phy on n rose to 190,233."), OWN, None),
         (OWN, job("The job was slow from iteration 9 on.", says=SLOW_DATA), None),
     ],
@@ -437,6 +480,16 @@ def test_a_silent_process_may_be_a_frozen_one() -> None:
     assert level(frozen, frozen) is Level.FROZEN
     assert level(frozen, silent) is level(silent, frozen) is Level.SILENT
     assert level(reading, frozen) is Level.FROZEN
+    assert level(frozen, replace(frozen, stage=Stage.INITIALIZATION)) is None
+
+
+def test_a_process_that_died_is_not_one_that_stood_still() -> None:
+    """A launcher that could not end it says of both that it had to be killed."""
+    frozen = stood("Rank 1 on n had to be killed; 3 of 4 ranks stopped when told to.")
+    died = replace(frozen, headline="Look at n.", events=(event("E1", KILLED, "It was logged once."),))
+
+    assert level(died, died) is Level.FROZEN
+    assert level(died, frozen) is None
 
 
 def test_a_process_that_stands_in_its_own_work_stands_in_that_work() -> None:
@@ -448,6 +501,7 @@ def test_a_process_that_stands_in_its_own_work_stands_in_that_work() -> None:
 
     assert level(saves, saves) is Level.ACTIVITY
     assert level(saves, reads) is None
+    assert level(reads, replace(reads, stage=Stage.MODEL_LOADING)) is None
 
 
 def test_lack_of_host_memory_is_one_fault_whoever_ran_out_of_it() -> None:
