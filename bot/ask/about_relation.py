@@ -56,7 +56,10 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
         events = [event for event in found if isinstance(event, EventEvidence)][:1]
     if events:
         return [line for event in events[:2] for line in _of_event(subject, question, event)]
-    result = LineSearch(subject, question, _asking(question, "is_it", "blames")).look(LIKELY)
+    search_ = LineSearch(subject, question, _asking(question, "is_it", "blames", "objects"))
+    result = search_.look(LIKELY)
+    if not result.lines and search_.best_holds_rarest:  # "a lot of hipBLASLt errors before it, on 8 ranks"
+        result = search_.look(search_.best[0].share)
     if result.lines:
         return _of_lines(subject, question, result)
     return None if asks_if_cause(question) else _of_all(subject)
@@ -131,7 +134,7 @@ def _asking(question: Question, *ways: str) -> set[str]:
 
 def has_clock(question: Question) -> bool:
     """Whether a question names a time of day."""
-    return _CLOCK.search(question.text) is not None
+    return _CLOCK.search(question.asked.text) is not None
 
 
 def _of_event(subject: Subject, question: Question, event: EventEvidence) -> list[str]:

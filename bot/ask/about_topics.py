@@ -102,7 +102,7 @@ _YES = {
 def asked_trouble(subject: Subject, question: Question) -> Lines | None:
     """Whether a trouble that is asked for by name is there, in this run or at another time; None where none is."""
     topic = topic_of(question)
-    if topic is None or not topic.special or not yes_or_no(question) or not _HAS.match(question.plain):
+    if topic is None or not topic.special or not yes_or_no(question) or not _HAS.match(question.asked.plain):
         return None
     if asks(question, "other_time"):
         only = f"These logs are of this run alone and tell of no other time ({searched(subject)} were searched)."

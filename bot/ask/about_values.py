@@ -48,7 +48,9 @@ def told_values(
         enough: share of the weight of the question's words that a name must hold.
     """
     subject, question = weights.subject, weights.question
-    if question.quoted or question.ids or "own_code" in intents or not _wants_value(question):
+    if question.quoted or question.ids or "own_code" in intents:
+        return []
+    if not (asks_change(question) or _wants_value(question.asked)):
         return []
     wants_other = bool(intents) and (intents[0] in _ELSEWHERE or (intents[0] == "lost" and not _of_saving(question)))
     elsewhere = sure and wants_other
@@ -63,8 +65,10 @@ def told_values(
         or _is_known(weights, found[-1].named, first_sentence)
     ):
         return []
-    if asks_change(question) and (told := told_change(subject, found)):
-        return told
+    if asks_change(question):
+        told = told_change(subject, found)
+        if told or Wanted.WHEN in wanted(question)[:1]:
+            return told
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
     if alike:
@@ -102,13 +106,12 @@ _AT_STEP = re.compile(r" at iteration [0-9,]{1,12}: [-0-9]")
 def asks_change(question: Question) -> bool:
     """Whether it is asked since when a value is as it is, what it was before and after, or if it was well before."""
     fine = asks(question, "fine") and asks(question, "before")
-    return fine or any(asks(question, way) for way in ("both_sides", "since_step", "onset"))
+    when = Wanted.WHEN in wanted(question)[:1] and any(asks(question, way) for way in ("moves", "rises"))
+    return fine or when or any(asks(question, way) for way in ("both_sides", "since_step", "onset"))
 
 
 def _wants_value(question: Question) -> bool:
     """Whether a value may be the answer: what, which, how much, or a name alone; not why, who or whether."""
-    if asks_change(question):
-        return True
     if asks(question, "no_value_of"):
         return False
     if Wanted.WHO in wanted(question)[:1] and not any(asks(question, way) for way in ("extreme", "first", "slower")):

@@ -289,7 +289,7 @@ def _meant(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[IntentGu
     counts = Wanted.HOW_MANY in wanted(asked)  # "how many are missing" asks of the job, not of the diagnosis
     for guess in sure or likely or _by_names(asked):
         intent = _of_named(asked, guess.intent)
-        intent = "suspect" if intent == "hung" and Wanted.WHO in wanted(asked)[:1] else intent
+        intent = "suspect" if intent in ("hung", "missing") and Wanted.WHO in wanted(asked)[:1] else intent
         if intent in ANSWERS and not (counts and intent == "missing"):
             yield IntentGuess(intent, guess.margin)
 

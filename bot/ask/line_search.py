@@ -113,6 +113,14 @@ class LineSearch:
         """Whether a word or a name of the question stands in no line at all; that it is not there is true then."""
         return any(not points for points in self._sought.values())
 
+    @property
+    def best_holds_rarest(self) -> bool:
+        """Whether the best line holds the rarest word of the question."""
+        if not self.best:
+            return False
+        rarest = max(self._sought, key=self._most)
+        return self.best[0].row in self._sought[rarest]
+
     def share_of(self, lines: Sequence[str]) -> float:
         """The share of the question's weight that lines of an answer hold."""
         text = "\n".join(lines).casefold().encode("utf-8", "replace")
