@@ -228,11 +228,8 @@ def _none_known(subject: Subject, reached: str) -> Lines:
         last = parsed.iterations.last
         at = f", after iteration {after:,}" if after >= 0 else ""
         since = last - after if last is not None and after >= 0 else -1
-        reached = (
-            f" The job came to iteration {last:,}, {wording.counted(since, 'iteration')} more."
-            if since >= 0
-            else reached
-        )
+        if since > 0:
+            reached = f" The job came to iteration {last:,}, {wording.counted(since, 'iteration')} later."
         says = f"The last line that may tell of a checkpoint{at}, of which no report is known, is this one.{reached}"
         return [cited(says), *quoted(may, 3)]
     says = (

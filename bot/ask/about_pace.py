@@ -10,7 +10,7 @@ from bot.ask.level_change import first_change, split
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import asks
+from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.note.claim_source import clock
 from bot.text import wording
 from core.live.findings import duration
@@ -54,8 +54,9 @@ def told_series(series: Series, question: Question) -> str:
 def pace(subject: Subject, question: Question) -> Lines | None:
     """Seconds an iteration, in the middle and at the end, and whether that is judged slow; None where no line tells."""
     diagnosis, iterations = subject.diagnosis, subject.parsed.iterations
-    units = question.nodes or question.ranks
-    if units and (compares(question) or asks(question, "slower")) and (told := beside_others(subject, question)):
+    units, blamed = question.nodes or question.ranks, {node.node for node in diagnosis.nodes}
+    weighs = compares(question) or (asks(question, "slower") and blamed.isdisjoint(question.nodes))
+    if units and weighs and Wanted.WHEN not in wanted(question) and (told := beside_others(subject, question)):
         return told
     signs = [
         text

@@ -49,9 +49,7 @@ def restart(subject: Subject, question: Question) -> Lines:
     weak = " (the evidence is weak)" if diagnosis.confidence is Confidence.WEAK else ""
     says = _RESTART[step.action].format(nodes=nodes, because=lower(step.because))
     if step.action is Action.FIX and SUPPOSED.match(question.text):
-        says = (
-            f"Yes, if that puts right what broke: {lower(subject.diagnosis.headline)}; nothing else speaks against it."
-        )
+        says = f"Yes, if that puts right what broke: {lower(diagnosis.headline)}; nothing else speaks against it."
     lead = subject.leading
     ids = [lead.id] if lead and diagnosis.scope is not Scope.NONE else []
     sentences = [cited(says[:-1] + weak + ".", *ids)]

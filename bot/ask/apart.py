@@ -78,7 +78,11 @@ def beside_others(subject: Subject, question: Question) -> Lines:
         range_ = ", ".join(f"{unit} {middles[unit]:.4g}" for unit in others[:MAX_LISTED])
         rest = range_ if len(others) <= FEW else f"the {len(others):,} others {_range(middles[key] for key in others)}"
         said = weights.share(weights.words, terms_of(name))
-        score = said + (TIME if _is_time(every[0].named) else 0.0)
+        score = (
+            said
+            + (TIME if not said and middles[mine[0]] > middle else 0.0)
+            + (TIME if _is_time(every[0].named) else 0.0)
+        )
         found.append((score, sides, ", ".join(f"{unit} {middles[unit]:.4g}" for unit in mine[:MAX_LISTED]), rest))
     best = max(found, key=lambda item: (item[0], item[1].times, item[1].name), default=None)
     if best is None:
@@ -139,18 +143,17 @@ def told_parts(subject: Subject, question: Question, since: int) -> Lines:
     parts = before_and_since(subject, since)
     if len(parts) < 2 or not parts[0].differ:
         return []
-    grew, same = ([one for one in parts if one.differ is apart] for apart in (True, False))
     weights = WordWeights(subject, question)
     asked = [one for one in parts if weights.share(weights.words, terms_of(one.name))]
     no = "" if len(asked) != 1 else "Yes: " if asked[0].differ else "No: "
-    shown = [*[one for one in grew[:SHOWN] if one not in asked], *same[:SHOWN]]
-    listed = ", ".join(
-        f"{one.name} {one.other:.4g} to {one.one:.4g}{one.unit}" for one in [*asked, *shown][: 2 * SHOWN]
+    ordered = sorted(parts, key=lambda one: one not in asked)  # what is asked about stands first
+    grew, same = ([one for one in ordered if one.differ is apart][:SHOWN] for apart in (True, False))
+    listed, kept = (
+        "; ".join(f"{one.name} {one.other:.4g} to {one.one:.4g}{one.unit}" for one in every) for every in (grew, same)
     )
-    says = f"{no}of the times of a step {wording.names([one.name for one in grew[:SHOWN]], SHOWN, 80)} grew"
-    kept = f", {wording.names([one.name for one in same[:SHOWN]], SHOWN, 80)} did not" if same else ""
-    whole = wording.sentence(f"{says}{kept}; before iteration {since:,} and since, medians: {listed}.")
-    return [cited(whole), *quoted(found_rows(subject.parsed, "", list(parts[0].rows)), 2)]
+    says = f"{no}of the times of a step since iteration {since:,} these grew (medians): {listed}"
+    says += f"; these did not: {kept}." if kept else "."
+    return [cited(wording.sentence(says)), *quoted(found_rows(subject.parsed, "", list(parts[0].rows)), 2)]
 
 
 def at_step(subject: Subject, question: Question, step: int) -> Lines:
@@ -235,7 +238,7 @@ def _told(subject: Subject) -> dict[str, list[FoundValue]]:
     )
     found: dict[str, list[FoundValue]] = defaultdict(list)
     for event in often[:MAX_KINDS]:
-        for name, own in values_of_kind(subject, rows[event]).items():
+        for own in values_of_kind(subject, rows[event]).values():
             for item in own:
                 for part in _of_pair(item):
                     if part.named.number is not None and np.isfinite(part.named.number):
@@ -250,7 +253,7 @@ def _of_pair(item: FoundValue) -> tuple[FoundValue, ...]:
         return (item,)
     ends = (("lowest", match[1]), ("highest", match[2]))
     return tuple(
-        replace(item, named=replace(item.named, name=f"{item.named.name}, {end}", value=value, kind=PAIRED))
+        replace(item, named=replace(item.named, name=f"{end} {item.named.name}", value=value, kind=PAIRED))
         for end, value in ends
     )
 

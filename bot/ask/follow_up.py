@@ -46,7 +46,7 @@ def made_whole(  # noqa: PLR0911 a way of leaving something out each
         return other
     if _FROM_STEP.fullmatch(text.strip()) and _OF_START.search(before):
         return "from which checkpoint do we resume"
-    named = _names(before, nodes) or _answered(thread[-1], nodes, read)
+    named = _names(before, nodes) or _answered(text, thread[-1], nodes, read)
     bare = _LEADS.sub("", text.strip())
     first, _, remark = bare.partition("?")
     if remark.strip() and "?" not in remark and _names(first, nodes) and not _names(remark, nodes):
@@ -68,13 +68,14 @@ def made_whole(  # noqa: PLR0911 a way of leaving something out each
     return with_noun(text, read(before)) if open_ else text
 
 
-def _answered(turn: Turn, nodes: Sequence[str], read: Callable[[str], Question]) -> list[str]:
+def _answered(text: str, turn: Turn, nodes: Sequence[str], read: Callable[[str], Question]) -> list[str]:
     """The node that the question before asked for and its answer names first: "whos missing", "what did it do last"."""
-    if Wanted.WHO not in wanted(read(turn.question))[:1]:
+    if Wanted.WHO not in wanted(read(turn.question))[:1] or _OF_COURSE.search(text):
         return []
     return _names(turn.answer.partition("\n")[0], nodes)[:1]
 
 
+_OF_COURSE = re.compile(r"\b(?:stop|end|reach|start|begin|train|take|took|run|ran|loss|get to|got to)", re.IGNORECASE)
 # "from which step then?" behind "can I restart" asks where it would go on
 _FROM_STEP = re.compile(
     r"(?:(?:and|so|ok|then|und|also)[ ,]{1,3}){0,2}(?:from|at|with|ab|von) (?:which|what|welche\w{0,2}) "

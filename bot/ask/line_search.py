@@ -12,7 +12,7 @@ from math import log
 
 import numpy as np
 
-from bot.ask.concepts import Concept, concepts_of
+from bot.ask.concepts import SHORT, Concept, concepts_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import any_of, cited, quoted, raw
 from bot.ask.subject import Subject
@@ -116,10 +116,10 @@ class LineSearch:
     @property
     def best_holds_rarest(self) -> bool:
         """Whether the best line holds the rarest word of the question."""
-        if not self.best:
+        words = [concept for concept in self._sought if concept.plain and len(concept.words[0]) > SHORT]
+        if not self.best or not words:
             return False
-        rarest = max(self._sought, key=self._most)
-        return self.best[0].row in self._sought[rarest]
+        return self.best[0].row in self._sought[max(words, key=self._most)]
 
     def share_of(self, lines: Sequence[str]) -> float:
         """The share of the question's weight that lines of an answer hold."""

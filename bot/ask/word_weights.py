@@ -56,7 +56,7 @@ class WordWeights:
         return frozenset((words - stopped - names - _KINDS - numbers) | counted)
 
     def _is_plural(self, word: str) -> bool:
-        """Whether lines hold a short word without its "s" only: "gpus", whose stem would be too short to take it off."""
+        """Whether lines hold a short word without its "s" only: "gpus", from which the stem keeps it."""
         return not self.often[word] and bool(self.often[word[:-1]])
 
     def known(self, words: Iterable[str]) -> frozenset[str]:
