@@ -66,7 +66,8 @@ def last(subject: Subject, question: Question) -> Lines | None:
         found = job_lookup.of_node(parsed, node)
         rows = job_lookup.rows_of_node(parsed.table, node) if node in parsed.table.nodes else np.zeros(0, np.intp)
         sentences += _tail(subject, found, rows, node)
-        sentences[1:1] = _not_at_fault(subject, node)
+        if len(question.nodes) == 1 and question.asked is not question:  # "it keeps warning"
+            sentences[1:1] = _not_at_fault(subject, node)
     if sentences:
         return sentences[:3] + sentences[-2:] if len(sentences) > 5 else sentences
     if not question.text.strip("?! ").isalpha():

@@ -10,6 +10,7 @@ from bot.ask.level_change import first_change, split
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
+from bot.ask.terms import terms_of
 from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.note.claim_source import clock
 from bot.text import wording
@@ -114,7 +115,17 @@ def slow_since(subject: Subject) -> int | None:
 
 def since_slow(subject: Subject) -> Lines:
     """Since when the job is slow: by its pace, and as the diagnosis has it."""
-    return [*onset(subject), cited(wording.sentence(subject.diagnosis.headline), *subject.lead_ids)]
+    told = onset(subject)
+    judged = slow_since(subject) is not None
+    return [*told, cited(wording.sentence(subject.diagnosis.headline), *subject.lead_ids)] if told or judged else []
+
+
+def asks_of_pace(question: Question) -> bool:
+    """Whether it speaks of how fast the job goes."""
+    return bool(terms_of(question.plain) & {"=pace", "=throughput"}) or _OF_STEP.search(question.plain) is not None
+
+
+_OF_STEP = re.compile(r"\b(?:step|iteration|iter|batch) times?\b")
 
 
 def _paces(subject: Subject) -> tuple[str, list[int], list[float]]:

@@ -78,6 +78,8 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
         )
         if asks(question, "any_other") and len(first.nodes) == 1 and not inferred:
             says = f"No, only {first.nodes[0]}"
+        if inferred and _NO_YES.search(question.plain):
+            says = "By its meaning, as no line says it in words"
         yes = "" if _NO_YES.search(question.plain) and not inferred else f"{says}: "
         sentences = [
             cited(f"{yes}{subject.sentence_of(first)}{at}", first.id),
@@ -101,7 +103,7 @@ _YES = {
 
 def asked_trouble(subject: Subject, question: Question) -> Lines | None:
     """Whether a trouble that is asked for by name is there, in this run or at another time; None where none is."""
-    topic = topic_of(question)
+    topic = topic_of(question.asked)  # "there is a time-out on a1, did it hurt?" asks not whether there is one
     if topic is None or not topic.special or not yes_or_no(question) or not _HAS.match(question.asked.plain):
         return None
     if asks(question, "other_time"):

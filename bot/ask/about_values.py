@@ -15,7 +15,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
-from bot.ask.wanted_value import Wanted, asks, wanted
+from bot.ask.wanted_value import Wanted, asks, wanted, yes_or_no
 from bot.ask.word_lists import stop_words
 from bot.ask.word_weights import WordWeights
 from bot.note.claim_source import clock
@@ -50,7 +50,8 @@ def told_values(
     subject, question = weights.subject, weights.question
     if question.quoted or question.ids or "own_code" in intents:
         return []
-    if not (asks_change(question) or _wants_value(question.asked)):
+    judged = question.asked is not question and yes_or_no(question)  # "SlowDown from s3, our fault?"
+    if judged or not (asks_change(question) or _wants_value(question.asked)):
         return []
     wants_other = bool(intents) and (intents[0] in _ELSEWHERE or (intents[0] == "lost" and not _of_saving(question)))
     elsewhere = sure and wants_other

@@ -129,8 +129,8 @@ def blame(subject: Subject, question: Question) -> Lines:
         fine = "Yes" if asks(question, "fine") else "No"
         no = fine if yes_or_no(question) else "Neither"
         return [cited(f"{no}: {lower(diagnosis.headline)}.", *ids)]
-    since = slow_since(subject) if diagnosis.scope is not Scope.NODE else None  # of one node its own reasons tell more
-    if since is not None and (told := told_parts(subject, question, since)):
+    since, node = slow_since(subject), diagnosis.nodes[0].node if diagnosis.scope is Scope.NODE else ""
+    if since is not None and (told := told_parts(subject, question, since, node)):
         return [*told[:2], cited(f"{wording.sentence(diagnosis.headline)}", *ids), *told[2:]]
     if says := _of_two(subject, question):
         return [cited(says, *ids), *raw(lead.lines if lead else (), 2)]

@@ -51,6 +51,7 @@ QUANTITY = "quantity"  # no intent of the classifier: what is seldom logged, kno
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
+    "resume_at": "lost",
     "since_step": "began", "about_one": "suspect", "changeable": "find", "own_code": "own_code", "in_what": "stacks",
     "slow_since": "numbers", "how_slow": "numbers", "alive": "hung", "any_other": "others", "bad_one": "suspect",
     "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
@@ -58,6 +59,7 @@ _BY_WAY = {
     "saved_whole": "lost", "any_saved": "lost", "several": "several", "wasted": "ran",
     "remains": "reached", "by_person": "by_person",
 }  # fmt: skip
+_ENDERS = ("slurm", "schedul", "user", "admin", "some", "human", "person", "limit", "walltime", "cancel")
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (  # that any question with a node's name looks like
     "last", "setup", "reached", "presence", "find", "suspect", "fate", "explain",
@@ -237,8 +239,8 @@ def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
 
 def _of_way(asked: Question, subject: Subject) -> str:
     """The intent that a question has by the way it asks, whatever it is about; empty where it has none."""
-    if asks_if_cause(asked):
-        return "harmless"
+    if asks_if_cause(asked) or is_either(asked.asked):
+        return "harmless" if asks_if_cause(asked) else "ended" if asked.asked.says(*_ENDERS) else "blame"
     if asks(asked, "why_slow") and subject.diagnosis.scope in (Scope.NODE, Scope.JOB):
         return "suspect" if subject.diagnosis.scope is Scope.NODE or asked.nodes else "verdict"
     if asked.ranks and asks(asked, "differs") and in_collectives(subject):

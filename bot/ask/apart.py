@@ -120,14 +120,19 @@ def beside_job(mine: Subject, other: Subject, name: str, question: Question) -> 
     return [cited(f"{when}: {parts}: {_much(told[0])}."), *quoted(found_rows(mine.parsed, "", [told[0].rows[0]]), 1)]
 
 
-def before_and_since(subject: Subject, since: int) -> tuple[_Sides, ...]:
-    """The times that each step is told to take, before an iteration and since it, what grew most first."""
+def before_and_since(subject: Subject, since: int, node: str = "") -> tuple[_Sides, ...]:
+    """The times that each step is told to take, before an iteration and since it, what grew most first.
+
+    Args:
+        node: whose times they are; empty for those of all.
+    """
     of_row = subject.parsed.iterations.of_row
     found = []
     times = [every for every in _told(subject).values() if _is_time(every[0].named)]
     most = max(map(_rounds, times), default=0.0)
-    for name, every in _told(subject).items():
-        if not _is_time(every[0].named) or _rounds(every) < OFTEN * most:
+    for name, own in _told(subject).items():
+        every = [item for item in own if item.who.endswith(node)]
+        if not every or not _is_time(every[0].named) or _rounds(every) < OFTEN * most:
             continue
         reached = of_row[np.array([item.row for item in every], np.intp)].tolist()
         before = [item for item, at in zip(every, reached, strict=True) if 0 <= at < since]
@@ -138,9 +143,13 @@ def before_and_since(subject: Subject, since: int) -> tuple[_Sides, ...]:
     return tuple(sorted(found, key=lambda one: (-(one.one / one.other if one.other > 0 else 1.0), one.name)))
 
 
-def told_parts(subject: Subject, question: Question, since: int) -> Lines:
-    """Which parts of a step grew since an iteration and which did not; a yes or no to the part that is asked about."""
-    parts = before_and_since(subject, since)
+def told_parts(subject: Subject, question: Question, since: int, node: str = "") -> Lines:
+    """Which parts of a step grew since an iteration and which did not; a yes or no to the part that is asked about.
+
+    Args:
+        node: whose parts they are; empty for those of all.
+    """
+    parts = before_and_since(subject, since, node)
     if len(parts) < 2 or not parts[0].differ:
         return []
     weights = WordWeights(subject, question)
@@ -151,7 +160,8 @@ def told_parts(subject: Subject, question: Question, since: int) -> Lines:
     listed, kept = (
         "; ".join(f"{one.name} {one.other:.4g} to {one.one:.4g}{one.unit}" for one in every) for every in (grew, same)
     )
-    says = f"{no}of the times of a step since iteration {since:,} these grew (medians): {listed}"
+    of = f" on {node}" if node else ""
+    says = f"{no}of the times of a step{of} since iteration {since:,} these grew (medians): {listed}"
     says += f"; these did not: {kept}." if kept else "."
     return [cited(wording.sentence(says)), *quoted(found_rows(subject.parsed, "", list(parts[0].rows)), 2)]
 

@@ -37,6 +37,12 @@ def asking_part(text: str) -> str:
     if supposed := SUPPOSED.match(text):
         return text[supposed.end() :]
     pieces = BETWEEN.split(text)
-    said = [(LEADS.sub("", part.strip()), mark) for part, mark in zip(pieces[::2], [*pieces[1::2], ""], strict=True)]
-    asking = [part for part, mark in said if part and (begins_as_question(part) or "?" in mark or "\uff1f" in mark)]
-    return " ".join(asking) if asking else text
+    every = list(zip(pieces[::2], [*pieces[1::2], ""], strict=True))
+    asks = [_asks_here(part, mark) for part, mark in every]
+    kept = "".join(part + mark for (part, mark), own in zip(every, asks, strict=True) if own)
+    return kept if any(asks) else text
+
+
+def _asks_here(part: str, mark: str) -> bool:
+    bare = LEADS.sub("", part.strip())
+    return bool(bare) and (begins_as_question(bare) or "?" in mark or "\uff1f" in mark)

@@ -18,6 +18,7 @@ _LEADS = re.compile(
 _PRONOUN = re.compile(r"\b(?:it|its|there|that one|this one|that rank|that worker|dort|da)\b", re.IGNORECASE)
 _OF_JOB = re.compile(  # what "it" does when it is the job
     r"\b(?:is|was) it (?:safe|my|our|the|a|an|really|worth)\b"
+    r"|\b(?:kill|stop|cancel|end|drain) it\b"
     r"|\b(?:re)?start|\bresum|\bsubmit|\bfail|\bcrash|\bhang|\bhung",
     re.IGNORECASE,
 )

@@ -31,7 +31,8 @@ _DENIES = re.compile(
 # kinds of messages that may mean a saving (bot/ask/about_checkpoints.py), of all dumps (bot/ask/about_lines.py), and of
 # whatever counts iterations (core/course)
 _WHOLE_SEARCH = (
-    "No log tells by whom", "No line reports a saved checkpoint", "No stacks were dumped", "No line counts iterations",
+    "No log tells by whom", "No log tells who did that",
+    "No line reports a saved checkpoint", "No stacks were dumped", "No line counts iterations",
     "The logs do not tell what would have",
 )  # fmt: skip
 # Intents about other things than lines: dumps, other jobs, the fault library, the diagnosis itself

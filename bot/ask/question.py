@@ -20,6 +20,7 @@ _RANKS = re.compile(
 _ITERATION = re.compile(
     r"(?:\b(?:iterations?|iters?|steps?|updates?|schritt)|迭代|步)\s{0,3}#?([0-9]{1,9})", re.IGNORECASE
 )
+_AT = re.compile(r"\b(?:at|@|bei) #?([0-9]{2,7})(?=\s{0,3}(?:[?,;]|$|and\b|und\b|of\b|on\b|in\b))", re.IGNORECASE)
 _JOB = re.compile(r"\b(?:job|run)\s{1,3}#?([A-Za-z0-9][\w.-]{0,80})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9][\w.-]{1,80}")
 _MENTION = re.compile(r"<[@!#][^>\s]{1,80}>")
@@ -91,7 +92,7 @@ def read_question(text: str, nodes: Sequence[str], jobs: Collection[str] = (), o
         asking=normal(asking_part(text), names, others),
         nodes=tuple(found),
         ranks=tuple(dict.fromkeys(ranks)),
-        iterations=tuple(dict.fromkeys(int(number) for number in _ITERATION.findall(text))),
+        iterations=tuple(dict.fromkeys(int(number) for number in _ITERATION.findall(text) or _AT.findall(text))),
         ids=tuple(dict.fromkeys(ids)),
         jobs=tuple(others),
         quoted=tuple(dict.fromkeys(quoted)),
