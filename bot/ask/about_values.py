@@ -62,6 +62,7 @@ def told_values(
     counts = list(intents[:1]) == ["count"]  # how often lines came, no number in them
     if (
         not found
+        or not _speaks_of(weights, found[-1])
         or (counts and not _is_of_noun(question, found[-1].named))
         or _is_known(weights, found[-1].named, first_sentence)
     ):
@@ -76,6 +77,14 @@ def told_values(
         parts = [_sentences(subject, question, _of_moment(subject, question, item))[0] for item in (found, *alike)]
         lines = [cited(joined(*parts))]
     return [*lines, *_line(subject, question, chosen)]
+
+
+def _speaks_of(weights: WordWeights, found: FoundValue) -> bool:
+    """Whether a value or its line holds a word of the part that asks, no statement's alone beside it."""
+    asked = weights.question.asked
+    words = asked_words(WordWeights(weights.subject, asked)) if asked is not weights.question else frozenset()
+    text = read_rows(weights.subject.parsed.files, weights.subject.parsed.table, np.array([found.row], np.intp))
+    return not words or bool(weights.share(words, found.named.terms | terms_of(text.get(found.row, ""))))
 
 
 def _is_of_noun(question: Question, named: NamedValue) -> bool:

@@ -5,7 +5,7 @@ A model may choose what is answered; every word of the answer is code's, or stan
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Literal
 
@@ -24,7 +24,7 @@ from bot.ask.complete_answer import completed, from_values
 from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
 from bot.ask.follow_up import made_whole
-from bot.ask.honest import absent, is_denial, without_denial
+from bot.ask.honest import absent, is_denial, unheard, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
@@ -159,7 +159,9 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
         return AnsweredPart(with_offers(none, subject), (), answered=False)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
-        return _checked(subject, asked, lines, intents)
+        unknown = unheard(subject, asked) if VALUES not in intents else ""
+        part = _checked(subject, asked, lines, intents)
+        return replace(part, lines=(unknown, *part.lines)) if unknown else part
     top = guesses[0].intent if guesses[0].margin >= LEAST else ""  # nothing is known that a question would ask for
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
     return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)

@@ -123,6 +123,17 @@ def absent(subject: Subject, question: Question, *, heads: bool) -> str:
     return f"Not in these logs: {said} ({searched(subject)} were searched)."
 
 
+def unheard(subject: Subject, question: Question) -> str:
+    """That no line holds a name that is typed as code writes names ("warmup_steps"); empty where all are known."""
+    names = [name for name in _NAME.findall(question.text) if not question.quoted]
+    sought = ((name, re.compile(re.escape(name.encode()), re.IGNORECASE)) for name in names)
+    lacks = [name for name, pattern in sought if not matching(subject.parsed, [pattern], most=MAX_SEARCHED)[0]]
+    if not lacks or subject.parsed.job.id in lacks:
+        return ""
+    return cited(f"No line holds “{lacks[0]}” ({searched(subject)} were searched).")
+
+
+_NAME = re.compile(r"(?<![\w./-])[a-z]{2,30}(?:_[a-z]{2,30}){1,5}(?![\w./-])")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _BEFORE_VERBS = frozenset(
     "i we you they he she it to not did does do can could will would please who let lets".split()  # noqa: SIM905
