@@ -94,12 +94,15 @@ def pace(subject: Subject, question: Question) -> Lines | None:
         )
     if not signs and sentences and diagnosis.scope is Scope.NONE:
         sentences.append(cited("The diagnosis does not call it slow."))
-    named = question.nodes if asks(question, "how_slow") else ()
+    first = [node.node for node in diagnosis.nodes[:1] if diagnosis.scope is Scope.NODE]
+    named = (question.nodes or first) if asks(question, "how_slow") else ()
     mine = [suspect for suspect in diagnosis.nodes if suspect.node in named]
-    sentences[:0] = [cited(wording.sentence(reason), suspect.id) for suspect in mine for reason in suspect.reasons[:2]]
+    grew = [(reason, suspect.id) for suspect in mine for reason in suspect.reasons[:3] if _GREW.search(reason)]
+    sentences[:0] = [cited(wording.sentence(reason), cites) for reason, cites in grew[:2]]
     return sentences or None  # who asks which one is slow may be told by something else than the clocks of iterations
 
 
+_GREW = re.compile(r"\b(?:rose|fell|went from|takes?|took|times as)\b")  # of a reason that tells how much
 _SINCE = re.compile(r"\bfrom iteration ([0-9][0-9,]{0,12})")  # in the headline of a job that is judged slow
 
 

@@ -110,7 +110,8 @@ def asked_trouble(subject: Subject, question: Question) -> Lines | None:
         only = f"These logs are of this run alone and tell of no other time ({searched(subject)} were searched)."
         return [cited(only), *(_in_evidence(subject, replace(question, plain="what"), topic) or [])]
     known = any(topic.in_text(text_of(event)) for event in subject.diagnosis.events)
-    if known or _ADVISES.search(question.plain) or is_either(question):
+    side = _WHOSE.match(question.asked.plain) is not None  # "is it the network" asks whose fault it is
+    if known or side or _ADVISES.search(question.plain) or is_either(question):
         return None
     told = list(_in_lines(subject, question, topic))
     suspects = {node.node for node in subject.diagnosis.nodes}
@@ -119,6 +120,7 @@ def asked_trouble(subject: Subject, question: Question) -> Lines | None:
 
 
 _HAS = re.compile(r"^(?:(?:and|so|but|or|ok|then) )*(?:did|has|have|had|was|were|is|are|does|do|any)\b")
+_WHOSE = re.compile(r"(?:(?:and|so|but|then) )*(?:is|was) (?:it|this|that) (?:the|my|our|a)\b")
 _ADVISES = re.compile(r"\b(?:safe|should|can we|can i|need|worth|to|or)\b(?! (?:what|not|something)\b)")
 
 

@@ -19,7 +19,7 @@ from bot.ask.about_values import told_values
 from bot.ask.about_verdict import is_either
 from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
-from bot.ask.classify import LEAST, SURE, IntentGuess, is_sure, learnt
+from bot.ask.classify import ALMOST, LEAST, SURE, IntentGuess, is_sure, learnt
 from bot.ask.complete_answer import completed, from_values
 from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
@@ -32,8 +32,10 @@ from bot.ask.question import Question, read_question
 from bot.ask.question_parts import clause_of, main_of
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
+from bot.ask.terms import terms_of
 from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
 from bot.ask.wanted_value import Wanted, asks, asks_if_cause, wanted, yes_or_no
+from bot.ask.word_lists import stop_words
 from bot.ask.word_weights import WordWeights
 from bot.chat.model import ChatModel, Usage
 from core.model import Scope
@@ -147,6 +149,8 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
     main = main_of(asked, lambda text: with_meant(read_question(text, subject.parsed.nodes), subject))
     readings = [learnt().guesses(item.plain) for item in (asked, clause, main) if item]
     guesses = max(readings, key=lambda found: found[0].margin)
+    alone = learnt().guesses(asked.asked.plain)
+    guesses = alone if alone[0].margin >= ALMOST else guesses  # what asks tells more than what is stated
     advised = guesses[0].intent in _ADVICE and guesses[0].margin >= SURE
     name, lines = ("", ()) if advised else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
     if lines:
@@ -231,12 +235,25 @@ def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
         yield "suspect"
     if (guesses[0].intent in _OF_WORDS and _EITHER.search(asked.plain)) or is_either(asked):
         yield "blame"
+    first = wanted(asked)[:1]
+    if first == (Wanted.WHEN,) and "=hang" in terms_of(asked.plain) and asked.asked is not asked:
+        yield "hung"  # "hang? since when"
+    if first == (Wanted.WHO,) and asked.asked is not asked and not _content(asked.asked):
+        yield "suspect"  # "slow? which worker"
     if asks_pace(asked) and whole != "numbers":
         yield "numbers"
     for guess in _meant(asked, guesses):
         yield guess.intent
     if whole in _OF_UNITS and asked.says("doing", "busy"):
         yield "stacks"
+
+
+def _content(asked: Question) -> set[str]:
+    """The words of a question that say anything but who."""
+    return set(asked.plain.split()) - stop_words() - _UNITS
+
+
+_UNITS = frozenset("worker machine host gpu pod box server process task one".split())  # noqa: SIM905
 
 
 def _of_way(asked: Question, subject: Subject) -> str:
@@ -276,7 +293,8 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
     topic = topic_of(asked) if intent in _OF_TROUBLES else None
     if topic is not None and topic.special and not asks(asked, "by_whom"):
         found = presence(subject, asked) or []
-        return found if intent == "ended" else [*(ANSWERS[intent][1](subject, asked) or [])[:2], *found]
+        beside = [] if intent == "ended" else list(ANSWERS[intent][1](subject, asked) or [])[:2]
+        return [*beside, *(line for line in found if not (beside and is_denial(line)))]
     return ANSWERS[intent][1](subject, asked)
 
 

@@ -39,8 +39,19 @@ def asking_part(text: str) -> str:
     pieces = BETWEEN.split(text)
     every = list(zip(pieces[::2], [*pieces[1::2], ""], strict=True))
     asks = [_asks_here(part, mark) for part, mark in every]
+    if any(begins_as_question(LEADS.sub("", part.strip())) for part, _ in every):  # "slow? which worker" asks which
+        asks = [own and not is_topic(part) for own, (part, _) in zip(asks, every, strict=True)]
     kept = "".join(part + mark for (part, mark), own in zip(every, asks, strict=True) if own)
     return kept if any(asks) else text
+
+
+def is_topic(part: str) -> bool:
+    """Whether a part only names what is spoken of, whatever mark stands behind it."""
+    bare = LEADS.sub("", part.strip(" ?\uff1f"))
+    return 0 < len(bare.split()) <= MAX_TOPIC and not begins_as_question(bare) and not _CHINESE.search(bare)
+
+
+MAX_TOPIC = 2  # words of it; chosen: "oom?", "step time?"
 
 
 def _asks_here(part: str, mark: str) -> bool:

@@ -34,6 +34,7 @@ _WHOLE_SEARCH = (
     "No log tells by whom", "No log tells who did that",
     "No line reports a saved checkpoint", "No stacks were dumped", "No line counts iterations",
     "The logs do not tell what would have",
+    "The logs do not tell code from hardware",
 )  # fmt: skip
 # Intents about other things than lines: dumps, other jobs, the fault library, the diagnosis itself
 _WHOLE = (

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.ask.about_events import telling_words
-from bot.ask.clauses import BETWEEN, LEADS, begins_as_question
+from bot.ask.clauses import BETWEEN, LEADS, begins_as_question, is_topic
 from bot.ask.question import Question
 from bot.ask.wanted_value import MOMENT, Wanted, head_of, wanted, yes_or_no
 from bot.ask.word_lists import stop_words
@@ -41,6 +41,8 @@ def parts_of(question: Question, read: Callable[[str], Question]) -> list[Questi
             texts.append(bare + mark)
         elif texts:
             texts[-1] += text + mark
+    if len(texts) > 1 and is_topic(texts[0]) and begins_as_question(texts[1]):
+        texts[:2] = [f"{texts[0].strip(' ?')}, {texts[1]}"]  # "slow? which worker" is one question
     if len(texts) > 1 and not (telling_words(first := read(texts[0])) or wanted(first) or begins_as_question(texts[0])):
         texts[:2] = [f"{texts[0].strip(' ?')} {texts[1]}"]  # "and rank 4? also killed?" is one question
     parts: list[Question] = []

@@ -83,9 +83,16 @@ MOMENT = re.compile(
 )
 
 
+_TERSE_MOMENT = re.compile(  # "loss before it died"
+    r"^((?:[\w/%-]{1,30} ){0,3}[\w/%-]{1,30}) (?:(?:right|just|shortly) )?(?:before|when|until|after) "
+    r"(?:it|the job|that|this|we|everything)\b.{2,40}$",
+    re.IGNORECASE,
+)
+
+
 def moment_of(text: str) -> str:
     """The clause of a question that only tells the moment; empty where there is none."""
-    match = MOMENT.match(text)
+    match = MOMENT.match(text) or _TERSE_MOMENT.match(text)
     return text[match.end(1) :] if match else ""
 
 
