@@ -23,6 +23,7 @@ from bot.ask.classify import ALMOST, LEAST, SURE, IntentGuess, is_sure, learnt
 from bot.ask.complete_answer import completed, from_values
 from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
+from bot.ask.first_sentence import put_right
 from bot.ask.follow_up import made_whole
 from bot.ask.honest import absent, is_denial, unheard, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
@@ -222,7 +223,7 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
     if not asked.quoted and (lines := from_values(subject, asked)):
         return lines, (VALUES,)
     if lines := find(subject, asked):
-        return lines, ("find",)
+        return put_right(subject, asked, lines, ("find",)), ("find",)
     return (), ()
 
 

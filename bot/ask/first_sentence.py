@@ -73,12 +73,14 @@ def _cause(subject: Subject, question: Question, intents: Sequence[str]) -> str:
 def _nearest(subject: Subject, question: Question, told: Sequence[str], intents: Sequence[str]) -> str:
     """That no line tells the thing that is asked for, where those that are shown hold only a part of the question."""
     asked, kinds = question.asked, wanted(question)
-    names = any(holds(subject, kind, told) for kind in (Wanted.PROCESS, Wanted.WHO))
-    if _WHICH_PROCESS.search(asked.plain) and not names:
+    ranks = holds(subject, Wanted.PROCESS, told) or _RANK.search("\n".join(told)) is not None
+    if _WHICH_PROCESS.search(asked.plain) and not ranks:
         return cited(f"{_NOTHING} which process; the nearest that is known:")
     if list(intents[:1]) != ["find"] or question.quoted or not (kinds or asks(asked, "value")):
         return ""
-    if (Wanted.WHO in kinds and names) or LineSearch(subject, question).share_of(told[:2]) >= WHOLE:
+    if (Wanted.WHO in kinds and holds(subject, Wanted.WHO, told)) or LineSearch(subject, question).share_of(
+        told[:2]
+    ) >= WHOLE:
         return ""
     what = " ".join(("which", *head_of(question))) if head_of(question) else "that"
     return cited(f"{_NOTHING} {what} in so many words; the nearest that is known:")
@@ -86,6 +88,7 @@ def _nearest(subject: Subject, question: Question, told: Sequence[str], intents:
 
 WHOLE = 0.75  # share of the question's weight from which on lines that are shown are taken for the answer
 _NOTHING = "I found nothing that tells"
+_RANK = re.compile(r"\branks? [0-9]", re.IGNORECASE)
 _WHICH_PROCESS = re.compile(r"\b(?:which|what) process\b")
 
 
