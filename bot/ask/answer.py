@@ -30,7 +30,7 @@ from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
 from bot.ask.question import Question, read_question
-from bot.ask.question_parts import clause_of, main_of
+from bot.ask.question_parts import main_of
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
@@ -121,14 +121,14 @@ def ask(
         if lines:
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
     parts = [
-        AnsweredPart(told, (VALUES,)) if told else _part(part, subject, clause_of(part, read))
+        AnsweredPart(told, (VALUES,)) if told else _part(part, subject)
         for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked, subject)))
     ]
     if whole != question and not any(part.answered for part in parts):  # what the short question asks by itself
-        parts = [_part(read(question), subject, None)]
+        parts = [_part(read(question), subject)]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
-        known.append(_part(asked, subject, clause_of(asked, read)) if len(parts) > 1 else parts[0])
+        known.append(_part(asked, subject) if len(parts) > 1 else parts[0])
     return _reply(_joined(known), choice, model)
 
 
@@ -141,16 +141,11 @@ class AnsweredPart:
     answered: bool = True
 
 
-def _part(asked: Question, subject: Subject, clause: Question | None) -> AnsweredPart:
-    """The answer to one question by code: a quantity that is seldom logged, else from all that is known.
-
-    Args:
-        clause: what is asked behind a statement, which may tell better than the whole what is wanted.
-    """
+def _part(asked: Question, subject: Subject) -> AnsweredPart:
+    """The answer to one question by code: a quantity that is seldom logged, else from all that is known."""
     main = main_of(asked, lambda text: with_meant(read_question(text, subject.parsed.nodes), subject))
-    readings = [learnt().guesses(item.plain) for item in (asked, clause, main) if item]
-    guesses = max(readings, key=lambda found: found[0].margin)
-    alone = learnt().guesses(asked.asked.plain)
+    alone, *readings = [learnt().guesses(item.plain) for item in (asked.asked, asked, main) if item]
+    guesses = max([alone, *readings], key=lambda found: found[0].margin)
     guesses = alone if alone[0].margin >= ALMOST else guesses  # what asks tells more than what is stated
     advised = guesses[0].intent in _ADVICE and guesses[0].margin >= SURE
     name, lines = ("", ()) if advised else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it

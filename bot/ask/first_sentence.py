@@ -73,7 +73,8 @@ def _cause(subject: Subject, question: Question, intents: Sequence[str]) -> str:
 def _nearest(subject: Subject, question: Question, told: Sequence[str], intents: Sequence[str]) -> str:
     """That no line tells the thing that is asked for, where those that are shown hold only a part of the question."""
     asked, kinds = question.asked, wanted(question)
-    ranks = holds(subject, Wanted.PROCESS, told) or _RANK.search("\n".join(told)) is not None
+    said = (line.partition(": ")[2] if _QUOTED.search(line) else line for line in told)  # not who wrote a line
+    ranks = holds(subject, Wanted.PROCESS, told) or _RANK.search("\n".join(said)) is not None
     if _WHICH_PROCESS.search(asked.plain) and not ranks:
         return cited(f"{_NOTHING} which process; the nearest that is known:")
     if list(intents[:1]) != ["find"] or question.quoted or not (kinds or asks(asked, "value")):
@@ -88,6 +89,7 @@ def _nearest(subject: Subject, question: Question, told: Sequence[str], intents:
 
 WHOLE = 0.75  # share of the question's weight from which on lines that are shown are taken for the answer
 _NOTHING = "I found nothing that tells"
+_QUOTED = re.compile(r" \([^()]{1,200}:[0-9]{1,9}\)$")
 _RANK = re.compile(r"\branks? [0-9]", re.IGNORECASE)
 _WHICH_PROCESS = re.compile(r"\b(?:which|what) process\b")
 

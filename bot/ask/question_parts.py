@@ -76,13 +76,6 @@ def listed_of(question: Question, read: Callable[[str], Question]) -> list[Quest
     return [_with_names(read(text), question) for text in texts]
 
 
-def clause_of(question: Question, read: Callable[[str], Question]) -> Question | None:
-    """What is asked behind a statement ("it shows an assert, is a1 broken?"), with all names; None where nothing is."""
-    pieces = [LEADS.sub("", piece.strip()) for piece in BETWEEN.split(question.text)[::2]]
-    asking = next((at for at, piece in enumerate(pieces) if piece and begins_as_question(piece)), 0)
-    return _with_names(read(" ".join(filter(None, pieces[asking:]))), question) if asking else None
-
-
 def main_of(question: Question, read: Callable[[str], Question]) -> Question | None:
     """The question without the clause that only tells the moment ("... when it blew up"); None where it has none."""
     match = MOMENT.match(question.text)
