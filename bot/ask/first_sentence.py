@@ -73,12 +73,12 @@ def _cause(subject: Subject, question: Question, intents: Sequence[str]) -> str:
 def _nearest(subject: Subject, question: Question, told: Sequence[str], intents: Sequence[str]) -> str:
     """That no line tells the thing that is asked for, where those that are shown hold only a part of the question."""
     asked, kinds = question.asked, wanted(question)
+    if list(intents[:1]) != ["find"] or question.quoted or not (kinds or asks(asked, "value")):
+        return ""
     said = (line.partition(": ")[2] if _QUOTED.search(line) else line for line in told)  # not who wrote a line
     ranks = holds(subject, Wanted.PROCESS, told) or _RANK.search("\n".join(said)) is not None
     if _WHICH_PROCESS.search(asked.plain) and not ranks:
         return cited(f"{_NOTHING} which process; the nearest that is known:")
-    if list(intents[:1]) != ["find"] or question.quoted or not (kinds or asks(asked, "value")):
-        return ""
     if (Wanted.WHO in kinds and holds(subject, Wanted.WHO, told)) or LineSearch(subject, question).share_of(
         told[:2]
     ) >= WHOLE:

@@ -126,10 +126,9 @@ def absent(subject: Subject, question: Question, *, heads: bool) -> str:
 
 def unheard(subject: Subject, question: Question) -> str:
     """That no line holds a name that is typed as code writes names ("warmup_steps"); empty where all are known."""
-    names = [name for name in _NAME.findall(question.text) if not question.quoted]
-    sought = ((name, re.compile(re.escape(name.encode()), re.IGNORECASE)) for name in names)
-    lacks = [name for name, pattern in sought if not matching(subject.parsed, [pattern], most=MAX_SEARCHED)[0]]
-    if not lacks or subject.parsed.job.id in lacks:
+    parsed, names = subject.parsed, () if question.quoted else _NAME.findall(question.text)
+    lacks = [name for name in names if (own := any_of([name])) and not matching(parsed, [own], most=MAX_SEARCHED)[0]]
+    if not lacks or parsed.job.id in lacks:
         return ""
     return cited(f"No line holds “{lacks[0]}” ({searched(subject)} were searched).")
 

@@ -19,7 +19,7 @@ NODES = ("node-01", "node-02")
     ("text", "parts"),
     [
         ("which checkpoint, and how many steps are lost?", ["which checkpoint", "how many steps are lost?"]),
-        ("OOM? which process was it", ["OOM?", "which process was it"]),
+        ("OOM? which process was it", []),
         ("wie weit kam er und gibt es einen Checkpoint", ["wie weit kam er", "gibt es einen Checkpoint"]),
         ("哪个节点坏了\uff1f为什么停了", ["哪个节点坏了\uff1f", "为什么停了"]),
         ("is it dead? drain it?", ["is it dead?", "drain it?"]),
