@@ -225,7 +225,11 @@ def _none_known(subject: Subject, reached: str) -> Lines:
     if rows:  # "policy stored": no report that is known, and no reason to deny one
         may = tell(parsed, rows, "a word that may mean a saving", latest=True)
         after = int(parsed.iterations.of_row[max(rows, key=lambda row: (int(parsed.table.time[row]), row))])
+        last = parsed.iterations.last
         at = f", after iteration {after:,}" if after >= 0 else ""
+        since = last - after if last is not None and after >= 0 else -1
+        if since > 0:
+            reached = f" The job came to iteration {last:,}, {wording.counted(since, 'iteration')} later."
         says = f"The last line that may tell of a checkpoint{at}, of which no report is known, is this one.{reached}"
         return [cited(says), *quoted(may, 3)]
     says = (

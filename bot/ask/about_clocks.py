@@ -23,7 +23,7 @@ DAY = 24 * 60 * 60 * 1_000_000  # microseconds
 
 def at_clock(subject: Subject, question: Question) -> Lines | None:
     """What was written at the time of day that a question names, the rarest kinds of lines first; None at no such."""
-    spoken, table = SPOKEN_CLOCK.search(question.text), subject.parsed.table
+    spoken, table = SPOKEN_CLOCK.search(question.asked.text), subject.parsed.table
     if spoken is None:
         return None
     times, unit = table.time[:], SECOND if spoken[3] else 60 * SECOND

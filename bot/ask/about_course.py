@@ -7,7 +7,7 @@ import numpy as np
 from bot.ask.about_clocks import HOUR, zones
 from bot.ask.about_fate import ending
 from bot.ask.about_nodes import named_units, no_such
-from bot.ask.about_pace import onset
+from bot.ask.about_pace import asks_of_pace, onset, since_slow, slow_since
 from bot.ask.level_change import change_of_lead, first_change
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
@@ -56,6 +56,9 @@ def _began(subject: Subject, question: Question) -> Lines:
         return [_when(subject, event) for event in events]
     if Wanted.WHEN in wanted(question) and (own := _of_named(subject, question)):
         return own
+    when = Wanted.WHEN in wanted(question)
+    if when and (slow_since(subject) is not None or asks_of_pace(question)) and (slow := since_slow(subject)):
+        return [*slow, *([progress] if (progress := _last_progress(subject)) else [])]
     if not question.nodes and (changed := change_of_lead(subject)):
         return [*changed, *([progress] if (progress := _last_progress(subject)) else [])]
     sentences = [event for event in subject.diagnosis.events if event.role is not Role.BENIGN]

@@ -42,7 +42,7 @@ _ASKED = (
     (
         "temperature",
         re.compile(
-            r"\btemp(?:erature)?s?\b|\boverheat\w{0,3}\b|\btoo hot\b|\bhow (?:hot|warm)\b|\bhott?e(?:r|st)\b"
+            r"\btemp(?:erature)?s?\b|\boverheat\w{0,3}\b|\bhot\b|\bhow (?:hot|warm)\b|\bhott?e(?:r|st)\b"
             r"|temperatur|温度"
         ),
     ),
@@ -133,7 +133,7 @@ def _told(subject: Subject, question: Question, kind: str, rows: list[DeviceRow]
     return [cited(f"{says}highest {high.numbers[kind]:g}{_when(subject, high)}."), *_shown(subject, last)]
 
 
-_HOW_HOT = re.compile(r"\bhow (?:hot|warm)\b")
+_HOW_HOT = re.compile(r"\b(?:hot|warm|hott?er|overheat\w{0,3})\b")
 
 
 def _extreme(subject: Subject, question: Question, kind: str, rows: list[DeviceRow]) -> Lines:

@@ -7,7 +7,7 @@ from bot.ask.about_jobs import argument_line
 from bot.ask.about_memory import oom_report
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, lower, quoted, raw
+from bot.ask.reply_lines import Lines, any_of, cited, lower, quoted, raw
 from bot.ask.subject import Subject
 from bot.ask.terms import stem_of
 from bot.ask.told_diagnosis import searched, what_failed
@@ -162,8 +162,14 @@ def _by(subject: Subject, question: Question) -> Lines:
 def by_person(subject: Subject, question: Question) -> Lines:
     """Who did what the question says, where a line about it names a user; else that none tells, with those lines."""
     shown = LineSearch(subject, question).shown(2, LIKELY)
-    named = [line for line in shown if _BY_SOMEBODY.search(line)]
+    done = any_of(stem_of(word) for word in _DONE.findall(question.asked.plain))
+    told = [line for line in shown if done is None or done.search(line.encode())]
+    named = [line for line in told if _BY_SOMEBODY.search(_PATH.sub(" ", line))]
     return named or [cited(f"No log tells who did that ({searched(subject)} were searched)."), *shown]
+
+
+_DONE = re.compile(r"\bwho (?:(?:has|had|have|did) )?([a-z]{3,20})\b")
+_PATH = re.compile(r"\S{0,200}/\S{0,200}")
 
 
 def by_whom(subject: Subject, question: Question) -> Lines:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from bot.ask.apart import beside_job
 from bot.ask.arguments import argument_changes, commands_of, printed_changes, shown_value
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined
@@ -53,7 +54,8 @@ def compare(subject: Subject, question: Question) -> Lines | None:
     reached = [item.parsed.iterations.last for item in (subject, other)]
     if None not in reached:
         sentences.append(cited(f"This one came to iteration {reached[0]:,}, {name} to {reached[1]:,}."))
-    return sentences
+    numbers = beside_job(subject, other, name, question)
+    return [*numbers, *sentences] if question.iterations else [*sentences[:3], *numbers[:1], *sentences[3:]]
 
 
 _SAME = re.compile(r"\b(?:same|also|too|alike|similar|fail|failed|crash|crashed|fault|again)\b")

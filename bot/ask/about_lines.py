@@ -12,7 +12,7 @@ from bot.ask.about_nodes import named_units, no_such
 from bot.ask.level_change import first_change
 from bot.ask.line_search import LIKELY, LineSearch
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, any_of, cited, quoted, raw
+from bot.ask.reply_lines import Lines, any_of, cited, lower, quoted, raw
 from bot.ask.standstill import told_missing, told_silence
 from bot.ask.subject import Subject
 from bot.ask.told_diagnosis import searched, told_claims
@@ -25,7 +25,7 @@ from core.events.row_text import read_rows
 from core.events.table import EventTable
 from core.logs.context import lines_around
 from core.logs.origins import Program
-from core.model import Evidence
+from core.model import Evidence, Scope
 
 MAX_PLACES = 4  # of a hang most processes stand in two or three
 _PROGRAMS = {
@@ -66,12 +66,22 @@ def last(subject: Subject, question: Question) -> Lines | None:
         found = job_lookup.of_node(parsed, node)
         rows = job_lookup.rows_of_node(parsed.table, node) if node in parsed.table.nodes else np.zeros(0, np.intp)
         sentences += _tail(subject, found, rows, node)
+        if len(question.nodes) == 1 and question.asked is not question:  # "it keeps warning"
+            sentences[1:1] = _not_at_fault(subject, node)
     if sentences:
         return sentences[:3] + sentences[-2:] if len(sentences) > 5 else sentences
     if not question.text.strip("?! ").isalpha():
         ends = job_lookup.ends(parsed)
         return [cited(ends.says), *quoted(LookResult("", ends.lines[::-1], ends.who[::-1], ends.clock[::-1]), 3)]
     return None
+
+
+def _not_at_fault(subject: Subject, node: str) -> list[str]:
+    """That a node is not suspected and who is, for who wonders at its last words; empty where it is."""
+    diagnosis = subject.diagnosis
+    if diagnosis.scope is not Scope.NODE or node in {suspect.node for suspect in diagnosis.nodes}:
+        return []
+    return [cited(f"It is not at fault by what is logged: {lower(diagnosis.headline)}.", *subject.lead_ids)]
 
 
 def stopped_where(subject: Subject, _question: Question) -> Lines:

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from bot.ask.about_jobs import argument_line
+from bot.ask.about_pace import slow_since
 from bot.ask.about_platform import machine_of
+from bot.ask.apart import told_parts
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted
 from bot.ask.standstill import told_missing
@@ -50,7 +52,9 @@ def suspect(subject: Subject, question: Question) -> Lines:
         why = joined(*map(wording.sentence, diagnosis.why[:2]))
         sentences = [cited(f"{_NOT_ONE.get(diagnosis.scope, _NOT_ONE[Scope.UNKNOWN])}.", *subject.lead_ids)]
         changed = argument_line(subject) if diagnosis.scope is Scope.JOB else ""
-        return [*sentences, *([changed] if changed else []), *([cited(why)] if why else [])]
+        since = slow_since(subject)
+        parts = told_parts(subject, question, since)[:1] if since is not None else ()
+        return [*sentences, *parts, *([changed] if changed else []), *([cited(why)] if why else [])]
     sentences = _of_one(subject, diagnosis.nodes[0].node, question)
     return [*sentences, *told_claims(subject, "N2.other", "N.peers")]
 

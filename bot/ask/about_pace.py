@@ -4,16 +4,16 @@ import re
 
 import numpy as np
 
+from bot.ask.apart import at_step, beside_others
+from bot.ask.find_values import compares
 from bot.ask.level_change import first_change, split
-from bot.ask.named_values import values_in
 from bot.ask.question import Question
-from bot.ask.reply_lines import Lines, cited, quoted
+from bot.ask.reply_lines import Lines, cited
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import asks
+from bot.ask.terms import terms_of
+from bot.ask.wanted_value import Wanted, asks, wanted
 from bot.note.claim_source import clock
 from bot.text import wording
-from core.answer.job_lookup import found_rows
-from core.events.row_text import read_rows
 from core.live.findings import duration
 from core.model import Scope, Series
 
@@ -55,6 +55,10 @@ def told_series(series: Series, question: Question) -> str:
 def pace(subject: Subject, question: Question) -> Lines | None:
     """Seconds an iteration, in the middle and at the end, and whether that is judged slow; None where no line tells."""
     diagnosis, iterations = subject.diagnosis, subject.parsed.iterations
+    units, blamed = question.nodes or question.ranks, {node.node for node in diagnosis.nodes}
+    weighs = compares(question) or (asks(question, "slower") and blamed.isdisjoint(question.nodes))
+    if units and weighs and Wanted.WHEN not in wanted(question) and (told := beside_others(subject, question)):
+        return told
     signs = [
         text
         for text in (*diagnosis.why, *(suspect.because for suspect in diagnosis.nodes))
@@ -70,7 +74,7 @@ def pace(subject: Subject, question: Question) -> Lines | None:
     told = lead or since_iteration or signs
     changed = first_change(subject, question, lengths=True) if sides or (of_change and not told) else []
     sentences = [
-        *_at_step(subject, question),
+        *(line for step in question.iterations[:1] for line in at_step(subject, question, step)),
         *lead,
         *(since_iteration if of_change else []),
         *changed,
@@ -90,50 +94,41 @@ def pace(subject: Subject, question: Question) -> Lines | None:
         )
     if not signs and sentences and diagnosis.scope is Scope.NONE:
         sentences.append(cited("The diagnosis does not call it slow."))
-    named = question.nodes if asks(question, "how_slow") else ()
+    first = [node.node for node in diagnosis.nodes[:1] if diagnosis.scope is Scope.NODE]
+    named = (question.nodes or first) if asks(question, "how_slow") else ()
     mine = [suspect for suspect in diagnosis.nodes if suspect.node in named]
-    sentences[:0] = [cited(wording.sentence(reason), suspect.id) for suspect in mine for reason in suspect.reasons[:2]]
+    grew = [(reason, suspect.id) for suspect in mine for reason in suspect.reasons[:3] if _GREW.search(reason)]
+    sentences[:0] = [cited(wording.sentence(reason), cites) for reason, cites in grew[:2]]
     return sentences or None  # who asks which one is slow may be told by something else than the clocks of iterations
 
 
+_GREW = re.compile(r"\b(?:rose|fell|went from|takes?|took|times as)\b")  # of a reason that tells how much
 _SINCE = re.compile(r"\bfrom iteration ([0-9][0-9,]{0,12})")  # in the headline of a job that is judged slow
 
 
-# How trainers call a pace: fairseq "ups" and "wps", torchtitan "tps", tqdm "it/s" and "s/it", others "... per second"
-_A_PACE = re.compile(
-    r"^(?:[uwt]ps|tgs|tflops|mfu|throughput|speed)$|\w/s(?:ec)?$|^(?:m?s|secs?)/\w|per[ _](?:s|sec|second)\b|throughput"
-    r"|\b(?:step|iter\w{0,6}|batch|elapsed)[ _](?:time|ms|s|sec\w{0,4})\b|\btime[ _]per[ _]",
-    re.IGNORECASE,
-)
-_WHOLE = re.compile(r"(?<![0-9.])[0-9]++(?![0-9.])")
-MAX_PACES = 3  # that a line tells and that are told; of each line of a step the same ones
-MAX_USUAL = 400  # lines of the same kind whose middle is the usual
+def slow_since(subject: Subject) -> int | None:
+    """The iteration from which on the job was slow, as the diagnosis has it, else its course; None where none tells."""
+    told = _SINCE.search(subject.diagnosis.headline)
+    if told is not None or "slow" not in subject.diagnosis.headline:
+        return int(told[1].replace(",", "")) if told else None
+    _, numbers, paces = _paces(subject)
+    parts = split(paces) if len(paces) >= 2 * FEW else None
+    return numbers[parts.at] if parts is not None and parts.since > parts.before else None
 
 
-def _at_step(subject: Subject, question: Question) -> list[str]:
-    """The paces that a line of the iteration which is named tells, each beside its usual; nothing where none does."""
-    table, parsed = subject.parsed.table, subject.parsed
-    for step in question.iterations[:1]:
-        rows = np.flatnonzero(parsed.iterations.of_row[:] == step)[:MAX_USUAL]
-        for row, text in read_rows(parsed.files, table, rows).items():
-            told = [value for value in values_in(text) if value.number is not None and _A_PACE.search(value.name)]
-            if not told or str(step) not in _WHOLE.findall(text):
-                continue
-            event = int(table.event[row])
-            parts = [f"{value.name} {value.value}{_usually(subject, event, value.name)}" for value in told[:MAX_PACES]]
-            return [cited(f"At iteration {step:,}: {', '.join(parts)}."), *quoted(found_rows(parsed, "", [row]), 1)]
-    return []
+def since_slow(subject: Subject) -> Lines:
+    """Since when the job is slow: by its pace, and as the diagnosis has it."""
+    told = onset(subject)
+    judged = slow_since(subject) is not None
+    return [*told, cited(wording.sentence(subject.diagnosis.headline), *subject.lead_ids)] if told or judged else []
 
 
-def _usually(subject: Subject, event: int, name: str) -> str:
-    """The middle of what lines of a kind tell under a name, in brackets; empty where few do."""
-    table = subject.parsed.table
-    rows = table.rows_of([event])[event]
-    some = rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_USUAL)).astype(np.intp)]
-    texts = read_rows(subject.parsed.files, table, np.unique(some)).values()
-    numbers = [value.number for text in texts for value in values_in(text) if value.name == name]
-    same = [number for number in numbers if number is not None]
-    return f" (usually {float(np.median(same)):,.6g})" if len(same) >= FEW else ""
+def asks_of_pace(question: Question) -> bool:
+    """Whether it speaks of how fast the job goes."""
+    return bool(terms_of(question.plain) & {"=pace", "=throughput"}) or _OF_STEP.search(question.plain) is not None
+
+
+_OF_STEP = re.compile(r"\b(?:step|iteration|iter|batch) times?\b")
 
 
 def _paces(subject: Subject) -> tuple[str, list[int], list[float]]:

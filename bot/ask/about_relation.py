@@ -56,7 +56,10 @@ def harmless_(subject: Subject, question: Question) -> Lines | None:
         events = [event for event in found if isinstance(event, EventEvidence)][:1]
     if events:
         return [line for event in events[:2] for line in _of_event(subject, question, event)]
-    result = LineSearch(subject, question, _asking(question, "is_it", "blames")).look(LIKELY)
+    search_ = LineSearch(subject, question, _asking(question, "is_it", "blames", "objects"))
+    result = search_.look(LIKELY)
+    if not result.lines and search_.best_holds_rarest:  # "a lot of hipBLASLt errors before it, on 8 ranks"
+        result = search_.look(search_.best[0].share)
     if result.lines:
         return _of_lines(subject, question, result)
     return None if asks_if_cause(question) else _of_all(subject)
@@ -69,6 +72,8 @@ def weighed(subject: Subject, question: Question) -> Lines | None:
     """
     if question.ids or not asks(question, "objects"):
         return None
+    if _A_SIDE.search(question.asked.plain) and not (question.nodes or question.quoted):
+        return None  # "could it be the code" asks whose fault it is, and no line that holds "code" tells
     blamed = {node.node for node in subject.diagnosis.nodes}
     found = LineSearch(subject, question, _asking(question, "objects", "is_it", "blames")).look(LIKELY)
     lines = _of_lines(subject, question, found) if found.lines else []
@@ -81,11 +86,18 @@ def weighed(subject: Subject, question: Question) -> Lines | None:
     return presence(subject, question) if topic is not None and topic.special else None
 
 
+_A_SIDE = re.compile(
+    r"\b(?:be|been|it|that|this) (?:the |my |our |a )?(?:code|script|program|software|config|hardware|machines?|network"
+    r"|gpus?|cluster|storage|file ?system)\b"
+)
+
+
 def trouble(subject: Subject, question: Question) -> Lines | None:
     """Whether something that is named did harm, and whether the job ended well; None where neither is asked."""
     if question.ids:
         return None
-    ended = asks(question, "finished") and not asks(question, "compares_jobs")
+    open_ = _OPEN.match(question.asked.plain) is not None  # "why did it fail" wants no yes
+    ended = asks(question, "finished") and not asks(question, "compares_jobs") and not open_
     well = _ended_well(subject, badly=_ASKS_OF_FAILING.search(question.text) is not None) if ended else ""
     if not well and not (asks(question, "harm") and yes_or_no(question)):
         return None
@@ -94,6 +106,9 @@ def trouble(subject: Subject, question: Question) -> Lines | None:
     if not well:
         return lines or None
     return [cited(well), *(line for line in lines if not line.startswith("What failed"))]
+
+
+_OPEN = re.compile(r"(?:(?:and|so|but) )?(?:why|how|what|when|where|which|who)\b")
 
 
 def _ended_well(subject: Subject, *, badly: bool) -> str:
@@ -131,7 +146,7 @@ def _asking(question: Question, *ways: str) -> set[str]:
 
 def has_clock(question: Question) -> bool:
     """Whether a question names a time of day."""
-    return _CLOCK.search(question.text) is not None
+    return _CLOCK.search(question.asked.text) is not None
 
 
 def _of_event(subject: Subject, question: Question, event: EventEvidence) -> list[str]:

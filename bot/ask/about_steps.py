@@ -2,6 +2,7 @@
 
 from bot.ask.about_checkpoints import lost
 from bot.ask.about_platform import unplaced
+from bot.ask.clauses import SUPPOSED
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower
 from bot.ask.subject import Subject
@@ -47,6 +48,8 @@ def restart(subject: Subject, question: Question) -> Lines:
     nodes = wording.names(step.nodes or [node.node for node in diagnosis.nodes[:1]], 4, 60) or "the suspect"
     weak = " (the evidence is weak)" if diagnosis.confidence is Confidence.WEAK else ""
     says = _RESTART[step.action].format(nodes=nodes, because=lower(step.because))
+    if step.action is Action.FIX and SUPPOSED.match(question.text):
+        says = f"Yes, if that puts right what broke: {lower(diagnosis.headline)}; nothing else speaks against it."
     lead = subject.leading
     ids = [lead.id] if lead and diagnosis.scope is not Scope.NONE else []
     sentences = [cited(says[:-1] + weak + ".", *ids)]

@@ -78,6 +78,8 @@ def _in_evidence(subject: Subject, question: Question, topic: Topic) -> Lines:
         )
         if asks(question, "any_other") and len(first.nodes) == 1 and not inferred:
             says = f"No, only {first.nodes[0]}"
+        if inferred and _NO_YES.search(question.plain):
+            says = "By its meaning, as no line says it in words"
         yes = "" if _NO_YES.search(question.plain) and not inferred else f"{says}: "
         sentences = [
             cited(f"{yes}{subject.sentence_of(first)}{at}", first.id),
@@ -101,14 +103,15 @@ _YES = {
 
 def asked_trouble(subject: Subject, question: Question) -> Lines | None:
     """Whether a trouble that is asked for by name is there, in this run or at another time; None where none is."""
-    topic = topic_of(question)
-    if topic is None or not topic.special or not yes_or_no(question) or not _HAS.match(question.plain):
+    topic = topic_of(question.asked)  # "there is a time-out on a1, did it hurt?" asks not whether there is one
+    if topic is None or not topic.special or not yes_or_no(question) or not _HAS.match(question.asked.plain):
         return None
     if asks(question, "other_time"):
         only = f"These logs are of this run alone and tell of no other time ({searched(subject)} were searched)."
         return [cited(only), *(_in_evidence(subject, replace(question, plain="what"), topic) or [])]
     known = any(topic.in_text(text_of(event)) for event in subject.diagnosis.events)
-    if known or _ADVISES.search(question.plain) or is_either(question):
+    side = _WHOSE.match(question.asked.plain) is not None  # "is it the network" asks whose fault it is
+    if known or side or _ADVISES.search(question.plain) or is_either(question):
         return None
     told = list(_in_lines(subject, question, topic))
     suspects = {node.node for node in subject.diagnosis.nodes}
@@ -117,6 +120,7 @@ def asked_trouble(subject: Subject, question: Question) -> Lines | None:
 
 
 _HAS = re.compile(r"^(?:(?:and|so|but|or|ok|then) )*(?:did|has|have|had|was|were|is|are|does|do|any)\b")
+_WHOSE = re.compile(r"(?:(?:and|so|but|then) )*(?:is|was) (?:it|this|that) (?:the|my|our|a)\b")
 _ADVISES = re.compile(r"\b(?:safe|should|can we|can i|need|worth|to|or)\b(?! (?:what|not|something)\b)")
 
 

@@ -15,7 +15,7 @@ from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, quoted
 from bot.ask.subject import Subject
 from bot.ask.terms import terms_of
-from bot.ask.wanted_value import Wanted, asks, wanted
+from bot.ask.wanted_value import Wanted, asks, wanted, yes_or_no
 from bot.ask.word_lists import stop_words
 from bot.ask.word_weights import WordWeights
 from bot.note.claim_source import clock
@@ -48,7 +48,10 @@ def told_values(
         enough: share of the weight of the question's words that a name must hold.
     """
     subject, question = weights.subject, weights.question
-    if question.quoted or question.ids or "own_code" in intents or not _wants_value(question):
+    if question.quoted or question.ids or "own_code" in intents:
+        return []
+    judged = question.asked is not question and yes_or_no(question)  # "SlowDown from s3, our fault?"
+    if judged or not (asks_change(question) or _wants_value(question.asked)):
         return []
     wants_other = bool(intents) and (intents[0] in _ELSEWHERE or (intents[0] == "lost" and not _of_saving(question)))
     elsewhere = sure and wants_other
@@ -59,18 +62,29 @@ def told_values(
     counts = list(intents[:1]) == ["count"]  # how often lines came, no number in them
     if (
         not found
+        or not _speaks_of(weights, found[-1])
         or (counts and not _is_of_noun(question, found[-1].named))
         or _is_known(weights, found[-1].named, first_sentence)
     ):
         return []
-    if asks_change(question) and (told := told_change(subject, found)):
-        return told
+    if asks_change(question):
+        told = told_change(subject, found)
+        if told or Wanted.WHEN in wanted(question)[:1]:
+            return told
     chosen = _of_moment(subject, question, found)
     lines = _sentences(subject, question, chosen)
     if alike:
         parts = [_sentences(subject, question, _of_moment(subject, question, item))[0] for item in (found, *alike)]
         lines = [cited(joined(*parts))]
     return [*lines, *_line(subject, question, chosen)]
+
+
+def _speaks_of(weights: WordWeights, found: FoundValue) -> bool:
+    """Whether a value or its line holds a word of the part that asks, no statement's alone beside it."""
+    asked = weights.question.asked
+    words = asked_words(WordWeights(weights.subject, asked)) if asked is not weights.question else frozenset()
+    text = read_rows(weights.subject.parsed.files, weights.subject.parsed.table, np.array([found.row], np.intp))
+    return not words or bool(weights.share(words, found.named.terms | terms_of(text.get(found.row, ""))))
 
 
 def _is_of_noun(question: Question, named: NamedValue) -> bool:
@@ -102,13 +116,12 @@ _AT_STEP = re.compile(r" at iteration [0-9,]{1,12}: [-0-9]")
 def asks_change(question: Question) -> bool:
     """Whether it is asked since when a value is as it is, what it was before and after, or if it was well before."""
     fine = asks(question, "fine") and asks(question, "before")
-    return fine or any(asks(question, way) for way in ("both_sides", "since_step", "onset"))
+    when = Wanted.WHEN in wanted(question)[:1] and any(asks(question, way) for way in ("moves", "rises"))
+    return fine or when or any(asks(question, way) for way in ("both_sides", "since_step", "onset"))
 
 
 def _wants_value(question: Question) -> bool:
     """Whether a value may be the answer: what, which, how much, or a name alone; not why, who or whether."""
-    if asks_change(question):
-        return True
     if asks(question, "no_value_of"):
         return False
     if Wanted.WHO in wanted(question)[:1] and not any(asks(question, way) for way in ("extreme", "first", "slower")):

@@ -5,6 +5,8 @@ import re
 from bot.ask.about_code import place_of
 from bot.ask.about_events import stopped
 from bot.ask.about_jobs import argument_line
+from bot.ask.about_pace import slow_since
+from bot.ask.apart import told_parts
 from bot.ask.question import Question
 from bot.ask.reply_lines import Lines, cited, joined, lower, quoted, raw
 from bot.ask.subject import Subject
@@ -127,6 +129,9 @@ def blame(subject: Subject, question: Question) -> Lines:
         fine = "Yes" if asks(question, "fine") else "No"
         no = fine if yes_or_no(question) else "Neither"
         return [cited(f"{no}: {lower(diagnosis.headline)}.", *ids)]
+    since, node = slow_since(subject), diagnosis.nodes[0].node if diagnosis.scope is Scope.NODE else ""
+    if since is not None and (told := told_parts(subject, question, since, node)):
+        return [*told[:2], cited(f"{wording.sentence(diagnosis.headline)}", *ids), *told[2:]]
     if says := _of_two(subject, question):
         return [cited(says, *ids), *raw(lead.lines if lead else (), 2)]
     step = diagnosis.next

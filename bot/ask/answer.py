@@ -5,7 +5,7 @@ A model may choose what is answered; every word of the answer is code's, or stan
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Literal
 
@@ -19,21 +19,24 @@ from bot.ask.about_values import told_values
 from bot.ask.about_verdict import is_either
 from bot.ask.asked_parts import asked_parts
 from bot.ask.chatter import asks_of_bot, is_chatter
-from bot.ask.classify import LEAST, SURE, IntentGuess, is_sure, learnt
+from bot.ask.classify import ALMOST, LEAST, SURE, IntentGuess, is_sure, learnt
 from bot.ask.complete_answer import completed, from_values
 from bot.ask.counted_units import last_of_unit
 from bot.ask.direct_answers import direct
+from bot.ask.first_sentence import put_right
 from bot.ask.follow_up import made_whole
-from bot.ask.honest import absent, is_denial, without_denial
+from bot.ask.honest import absent, is_denial, unheard, without_denial
 from bot.ask.intents import ANSWERS, BY_WAY, CHATTER, ELSEWHERE, HELP
 from bot.ask.meant_node import with_meant
 from bot.ask.model_intent import Choice, Turn, choose
 from bot.ask.question import Question, read_question
-from bot.ask.question_parts import clause_of, main_of
+from bot.ask.question_parts import main_of
 from bot.ask.reply_lines import MAX_ANSWER_LINES, Lines, lower
 from bot.ask.subject import Subject
+from bot.ask.terms import terms_of
 from bot.ask.unknown import NOT_A_QUESTION, NOT_KNOWN, NOT_OF_THE_JOB, NOTHING_HOLDS, OF_THE_BOT, with_offers
 from bot.ask.wanted_value import Wanted, asks, asks_if_cause, wanted, yes_or_no
+from bot.ask.word_lists import stop_words
 from bot.ask.word_weights import WordWeights
 from bot.chat.model import ChatModel, Usage
 from core.model import Scope
@@ -51,6 +54,7 @@ QUANTITY = "quantity"  # no intent of the classifier: what is seldom logged, kno
 _EITHER = re.compile(r"\b(?:is|was) (?:it|this|that)\b.{1,60}\bor\b(?! (?:not|should|can|do|is)\b)")
 # Intents by the way of asking alone (words.toml, [ways])
 _BY_WAY = {
+    "resume_at": "lost",
     "since_step": "began", "about_one": "suspect", "changeable": "find", "own_code": "own_code", "in_what": "stacks",
     "slow_since": "numbers", "how_slow": "numbers", "alive": "hung", "any_other": "others", "bad_one": "suspect",
     "of_side": "blame", "by_whom": "ended", "order": "order", "hung": "hung", "lost": "lost", "source": "last",
@@ -58,6 +62,7 @@ _BY_WAY = {
     "saved_whole": "lost", "any_saved": "lost", "several": "several", "wasted": "ran",
     "remains": "reached", "by_person": "by_person",
 }  # fmt: skip
+_ENDERS = ("slurm", "schedul", "user", "admin", "some", "human", "person", "limit", "walltime", "cancel")
 _ACCUSES = ("culprit", "guilty", "blame", "fault")  # of a node that is named such a word asks whether it is at fault
 _OF_ANYBODY = (  # that any question with a node's name looks like
     "last", "setup", "reached", "presence", "find", "suspect", "fate", "explain",
@@ -116,14 +121,14 @@ def ask(
         if lines:
             return _reply(AnsweredPart(lines, (choice.intent,)), choice, model)
     parts = [
-        AnsweredPart(told, (VALUES,)) if told else _part(part, subject, clause_of(part, read))
+        AnsweredPart(told, (VALUES,)) if told else _part(part, subject)
         for part, told in asked_parts(asked, subject, read, one=bool(_of_way(asked, subject)))
     ]
     if whole != question and not any(part.answered for part in parts):  # what the short question asks by itself
-        parts = [_part(read(question), subject, None)]
+        parts = [_part(read(question), subject)]
     known = [part for part in parts if part.intents]
     if len(known) < len(parts):  # half of a question may not stand alone: "and how many were left"
-        known.append(_part(asked, subject, clause_of(asked, read)) if len(parts) > 1 else parts[0])
+        known.append(_part(asked, subject) if len(parts) > 1 else parts[0])
     return _reply(_joined(known), choice, model)
 
 
@@ -136,15 +141,12 @@ class AnsweredPart:
     answered: bool = True
 
 
-def _part(asked: Question, subject: Subject, clause: Question | None) -> AnsweredPart:
-    """The answer to one question by code: a quantity that is seldom logged, else from all that is known.
-
-    Args:
-        clause: what is asked behind a statement, which may tell better than the whole what is wanted.
-    """
+def _part(asked: Question, subject: Subject) -> AnsweredPart:
+    """The answer to one question by code: a quantity that is seldom logged, else from all that is known."""
     main = main_of(asked, lambda text: with_meant(read_question(text, subject.parsed.nodes), subject))
-    readings = [learnt().guesses(item.plain) for item in (asked, clause, main) if item]
-    guesses = max(readings, key=lambda found: found[0].margin)
+    alone, *readings = [learnt().guesses(item.plain) for item in (asked.asked, asked, main) if item]
+    guesses = max([alone, *readings], key=lambda found: found[0].margin)
+    guesses = alone if alone[0].margin >= ALMOST else guesses  # what asks tells more than what is stated
     advised = guesses[0].intent in _ADVICE and guesses[0].margin >= SURE
     name, lines = ("", ()) if advised else direct(subject, asked)  # "just resubmit on all nodes" asks not who had it
     if lines:
@@ -157,7 +159,9 @@ def _part(asked: Question, subject: Subject, clause: Question | None) -> Answere
         return AnsweredPart(with_offers(none, subject), (), answered=False)
     lines, intents = by_code(asked, subject, guesses)
     if lines:
-        return _checked(subject, asked, lines, intents)
+        unknown = unheard(subject, asked) if VALUES not in intents else ""
+        part = _checked(subject, asked, lines, intents)
+        return replace(part, lines=(unknown, *part.lines)) if unknown else part
     top = guesses[0].intent if guesses[0].margin >= LEAST else ""  # nothing is known that a question would ask for
     says = NOT_A_QUESTION if top in (HELP, CHATTER) else NOT_OF_THE_JOB if top == ELSEWHERE else NOTHING_HOLDS
     return AnsweredPart(with_offers(says.format(lower(subject.diagnosis.headline)), subject), (), answered=False)
@@ -214,7 +218,7 @@ def by_code(asked: Question, subject: Subject, guesses: Sequence[IntentGuess]) -
     if not asked.quoted and (lines := from_values(subject, asked)):
         return lines, (VALUES,)
     if lines := find(subject, asked):
-        return lines, ("find",)
+        return put_right(subject, asked, lines, ("find",)), ("find",)
     return (), ()
 
 
@@ -227,6 +231,11 @@ def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
         yield "suspect"
     if (guesses[0].intent in _OF_WORDS and _EITHER.search(asked.plain)) or is_either(asked):
         yield "blame"
+    first = wanted(asked)[:1]
+    if first == (Wanted.WHEN,) and "=hang" in terms_of(asked.plain) and asked.asked is not asked:
+        yield "hung"  # "hang? since when"
+    if first == (Wanted.WHO,) and asked.asked is not asked and not _content(asked.asked):
+        yield "suspect"  # "slow? which worker"
     if asks_pace(asked) and whole != "numbers":
         yield "numbers"
     for guess in _meant(asked, guesses):
@@ -235,10 +244,18 @@ def _wanted(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[str]:
         yield "stacks"
 
 
+def _content(asked: Question) -> set[str]:
+    """The words of a question that say anything but who."""
+    return set(asked.plain.split()) - stop_words() - _UNITS
+
+
+_UNITS = frozenset("worker machine host gpu pod box server process task one".split())  # noqa: SIM905
+
+
 def _of_way(asked: Question, subject: Subject) -> str:
     """The intent that a question has by the way it asks, whatever it is about; empty where it has none."""
-    if asks_if_cause(asked):
-        return "harmless"
+    if asks_if_cause(asked) or is_either(asked.asked):
+        return "harmless" if asks_if_cause(asked) else "ended" if asked.asked.says(*_ENDERS) else "blame"
     if asks(asked, "why_slow") and subject.diagnosis.scope in (Scope.NODE, Scope.JOB):
         return "suspect" if subject.diagnosis.scope is Scope.NODE or asked.nodes else "verdict"
     if asked.ranks and asks(asked, "differs") and in_collectives(subject):
@@ -272,7 +289,8 @@ def _answer(intent: str, subject: Subject, asked: Question) -> Lines | None:
     topic = topic_of(asked) if intent in _OF_TROUBLES else None
     if topic is not None and topic.special and not asks(asked, "by_whom"):
         found = presence(subject, asked) or []
-        return found if intent == "ended" else [*(ANSWERS[intent][1](subject, asked) or [])[:2], *found]
+        beside = [] if intent == "ended" else list(ANSWERS[intent][1](subject, asked) or [])[:2]
+        return [*beside, *(line for line in found if not (beside and is_denial(line)))]
     return ANSWERS[intent][1](subject, asked)
 
 
@@ -289,7 +307,7 @@ def _meant(asked: Question, guesses: Sequence[IntentGuess]) -> Iterator[IntentGu
     counts = Wanted.HOW_MANY in wanted(asked)  # "how many are missing" asks of the job, not of the diagnosis
     for guess in sure or likely or _by_names(asked):
         intent = _of_named(asked, guess.intent)
-        intent = "suspect" if intent == "hung" and Wanted.WHO in wanted(asked)[:1] else intent
+        intent = "suspect" if intent in ("hung", "missing") and Wanted.WHO in wanted(asked)[:1] else intent
         if intent in ANSWERS and not (counts and intent == "missing"):
             yield IntentGuess(intent, guess.margin)
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from bot.ask.about_numbers import numbers
 from bot.ask.about_values import told_values
+from bot.ask.clauses import begins_as_question
 from bot.ask.find_values import asked_words
 from bot.ask.question import Question
-from bot.ask.question_parts import begins_as_question, listed_of, parts_of
+from bot.ask.question_parts import listed_of, parts_of
 from bot.ask.reply_lines import Lines
 from bot.ask.subject import Subject
 from bot.ask.wanted_value import asks

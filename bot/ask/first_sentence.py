@@ -7,10 +7,11 @@ nearest that is known.
 import re
 from collections.abc import Sequence
 
+from bot.ask.line_search import LineSearch
 from bot.ask.question import Question
 from bot.ask.reply_lines import cited
 from bot.ask.subject import Subject
-from bot.ask.wanted_value import Wanted, holds, wanted
+from bot.ask.wanted_value import Wanted, asks, head_of, holds, wanted
 from bot.text import wording
 from core.model import Scope
 
@@ -29,7 +30,12 @@ def put_right(subject: Subject, question: Question, lines: Sequence[str], intent
     if not told or told[0].startswith(_NONE):
         return told
     told = told if "own_code" in intents else _typed_first(subject, question, told)
-    if front := _cause(subject, question, intents) or lacking(subject, question, told):
+    front = (
+        _cause(subject, question, intents)
+        or lacking(subject, question, told)
+        or _nearest(subject, question, told, intents)
+    )
+    if front:
         return told if front in told else [front, *told]
     return told
 
@@ -64,6 +70,30 @@ def _cause(subject: Subject, question: Question, intents: Sequence[str]) -> str:
     return cited(says, *subject.lead_ids)
 
 
+def _nearest(subject: Subject, question: Question, told: Sequence[str], intents: Sequence[str]) -> str:
+    """That no line tells the thing that is asked for, where those that are shown hold only a part of the question."""
+    asked, kinds = question.asked, wanted(question)
+    if list(intents[:1]) != ["find"] or question.quoted or not (kinds or asks(asked, "value")):
+        return ""
+    said = (line.partition(": ")[2] if _QUOTED.search(line) else line for line in told)  # not who wrote a line
+    ranks = holds(subject, Wanted.PROCESS, told) or _RANK.search("\n".join(said)) is not None
+    if _WHICH_PROCESS.search(asked.plain) and not ranks:
+        return cited(f"{_NOTHING} which process; the nearest that is known:")
+    if (Wanted.WHO in kinds and holds(subject, Wanted.WHO, told)) or LineSearch(subject, question).share_of(
+        told[:2]
+    ) >= WHOLE:
+        return ""
+    what = " ".join(("which", *head_of(question))) if head_of(question) else "that"
+    return cited(f"{_NOTHING} {what} in so many words; the nearest that is known:")
+
+
+WHOLE = 0.75  # share of the question's weight from which on lines that are shown are taken for the answer
+_NOTHING = "I found nothing that tells"
+_QUOTED = re.compile(r" \([^()]{1,200}:[0-9]{1,9}\)$")
+_RANK = re.compile(r"\branks? [0-9]", re.IGNORECASE)
+_WHICH_PROCESS = re.compile(r"\b(?:which|what) process\b")
+
+
 def lacking(subject: Subject, question: Question, lines: Sequence[str]) -> str:
     """That no line tells a time or a length of time, where one is asked for and no line of the answer has any."""
     kinds = wanted(question)[:1]
@@ -71,4 +101,4 @@ def lacking(subject: Subject, question: Question, lines: Sequence[str]) -> str:
         return ""
     if kinds[0] is Wanted.FILE and any(_SOURCE.search(line) for line in lines):  # of a program, which is asked for too
         return ""
-    return cited(f"I found nothing that tells {_KINDS[kinds[0]]}; the nearest that is known:")
+    return cited(f"{_NOTHING} {_KINDS[kinds[0]]}; the nearest that is known:")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from bot.ask.model_intent import Turn
 from bot.ask.question import UNITS, Question, named_nodes
 from bot.ask.question_parts import ELSE, with_noun
+from bot.ask.wanted_value import Wanted, wanted
 
 MAX_WORDS = 8  # of a question that may hang on the one before; chosen: longer ones say what they are about
 MAX_OTHERS = 8  # nodes that are named one by one for "the others"
@@ -17,6 +18,7 @@ _LEADS = re.compile(
 _PRONOUN = re.compile(r"\b(?:it|its|there|that one|this one|that rank|that worker|dort|da)\b", re.IGNORECASE)
 _OF_JOB = re.compile(  # what "it" does when it is the job
     r"\b(?:is|was) it (?:safe|my|our|the|a|an|really|worth)\b"
+    r"|\b(?:kill|stop|cancel|end|drain) it\b"
     r"|\b(?:re)?start|\bresum|\bsubmit|\bfail|\bcrash|\bhang|\bhung",
     re.IGNORECASE,
 )
@@ -43,7 +45,9 @@ def made_whole(  # noqa: PLR0911 a way of leaving something out each
     before = thread[-1].question
     if other := _opposite(text, before):
         return other
-    named = _names(before, nodes)
+    if _FROM_STEP.fullmatch(text.strip()) and _OF_START.search(before):
+        return "from which checkpoint do we resume"
+    named = _names(before, nodes) or _answered(text, thread[-1], nodes, read)
     bare = _LEADS.sub("", text.strip())
     first, _, remark = bare.partition("?")
     if remark.strip() and "?" not in remark and _names(first, nodes) and not _names(remark, nodes):
@@ -63,6 +67,23 @@ def made_whole(  # noqa: PLR0911 a way of leaving something out each
     if named and open_ and _PRONOUN.search(bare):
         return f"{text.rstrip(' ?')} {named[0]}"
     return with_noun(text, read(before)) if open_ else text
+
+
+def _answered(text: str, turn: Turn, nodes: Sequence[str], read: Callable[[str], Question]) -> list[str]:
+    """The node that the question before asked for and its answer names first: "whos missing", "what did it do last"."""
+    if Wanted.WHO not in wanted(read(turn.question))[:1] or _OF_COURSE.search(text):
+        return []
+    return _names(turn.answer.partition("\n")[0], nodes)[:1]
+
+
+_OF_COURSE = re.compile(r"\b(?:stop|end|reach|start|begin|train|take|took|run|ran|loss|get to|got to)", re.IGNORECASE)
+# "from which step then?" behind "can I restart" asks where it would go on
+_FROM_STEP = re.compile(
+    r"(?:(?:and|so|ok|then|und|also)[ ,]{1,3}){0,2}(?:from|at|with|ab|von) (?:which|what|welche\w{0,2}) "
+    r"(?:step|iteration|checkpoint|ckpt|point|schritt)(?: (?:then|on|again|now|dann))?\W{0,4}",
+    re.IGNORECASE,
+)
+_OF_START = re.compile(r"restart|resum|re-?submit|requeue|re-?run|start\b|checkpoint|ckpt|neu ?start", re.IGNORECASE)
 
 
 def _opposite(text: str, before: str) -> str:

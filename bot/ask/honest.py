@@ -31,8 +31,10 @@ _DENIES = re.compile(
 # kinds of messages that may mean a saving (bot/ask/about_checkpoints.py), of all dumps (bot/ask/about_lines.py), and of
 # whatever counts iterations (core/course)
 _WHOLE_SEARCH = (
-    "No log tells by whom", "No line reports a saved checkpoint", "No stacks were dumped", "No line counts iterations",
+    "No log tells by whom", "No log tells who did that",
+    "No line reports a saved checkpoint", "No stacks were dumped", "No line counts iterations",
     "The logs do not tell what would have",
+    "The logs do not tell code from hardware",
 )  # fmt: skip
 # Intents about other things than lines: dumps, other jobs, the fault library, the diagnosis itself
 _WHOLE = (
@@ -122,6 +124,16 @@ def absent(subject: Subject, question: Question, *, heads: bool) -> str:
     return f"Not in these logs: {said} ({searched(subject)} were searched)."
 
 
+def unheard(subject: Subject, question: Question) -> str:
+    """That no line holds a name that is typed as code writes names ("warmup_steps"); empty where all are known."""
+    parsed, names = subject.parsed, () if question.quoted else _NAME.findall(question.text)
+    lacks = [name for name in names if (own := any_of([name])) and not matching(parsed, [own], most=MAX_SEARCHED)[0]]
+    if not lacks or parsed.job.id in lacks:
+        return ""
+    return cited(f"No line holds “{lacks[0]}” ({searched(subject)} were searched).")
+
+
+_NAME = re.compile(r"(?<![\w./-])[a-z]{2,30}(?:_[a-z]{2,30}){1,5}(?![\w./-])")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _BEFORE_VERBS = frozenset(
     "i we you they he she it to not did does do can could will would please who let lets".split()  # noqa: SIM905

@@ -12,7 +12,7 @@ from math import log
 
 import numpy as np
 
-from bot.ask.concepts import Concept, concepts_of
+from bot.ask.concepts import SHORT, Concept, concepts_of
 from bot.ask.question import Question
 from bot.ask.reply_lines import any_of, cited, quoted, raw
 from bot.ask.subject import Subject
@@ -112,6 +112,14 @@ class LineSearch:
     def lacks_a_word(self) -> bool:
         """Whether a word or a name of the question stands in no line at all; that it is not there is true then."""
         return any(not points for points in self._sought.values())
+
+    @property
+    def best_holds_rarest(self) -> bool:
+        """Whether the best line holds the rarest word of the question."""
+        words = [concept for concept in self._sought if concept.plain and len(concept.words[0]) > SHORT]
+        if not self.best or not words:
+            return False
+        return self.best[0].row in self._sought[max(words, key=self._most)]
 
     def share_of(self, lines: Sequence[str]) -> float:
         """The share of the question's weight that lines of an answer hold."""

@@ -13,7 +13,8 @@ MAX_TEXT = 4_000  # characters of a line that are read; longer ones are command 
 MAX_WORDS = 8  # of a name: "number of parameters on tensor model parallel rank"
 _STEPS = r"(?:it|iter|step|batch|update|schritt)"
 PACE_UNIT = rf"(?i:m?s[ ]?/[ ]?{_STEPS}|{_STEPS}s?[ ]?/[ ]?s)"  # "127 ms/step", "1.2s/it", "5.34it/s"
-_UNIT = rf"(?:%|[ ]?(?:{PACE_UNIT}|[kmgt]i?b|bytes|[mun\u00b5]?s|secs?|seconds|min|minutes|hours?)(?![\w]))?"
+_MEASURE = r"(?i:[kmgt]i?b|[kmg]?hz|[kmgt]?flops?|rpm)"  # "44.30GiB", "1980 MHz"; of "7480 tok/s" the unit is the name
+_UNIT = rf"(?:%|[ ]?(?:{PACE_UNIT}|{_MEASURE}|bytes|[mun\u00b5]?s|secs?|seconds|min|minutes|hours?)(?![\w]))?"
 _NUMBER = (
     r"[-+]?[0-9]{1,15}(?:,[0-9]{3}){0,4}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,3})?(?:[/-][0-9]{1,9})?"
     rf"{_UNIT}(?![\w.:-]{{0,20}}[0-9A-Za-z])"

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from bot.ask.clauses import asking_part
 from bot.ask.english import normal
 from bot.text.harmless import harmless
 
@@ -19,6 +20,7 @@ _RANKS = re.compile(
 _ITERATION = re.compile(
     r"(?:\b(?:iterations?|iters?|steps?|updates?|schritt)|迭代|步)\s{0,3}#?([0-9]{1,9})", re.IGNORECASE
 )
+_AT = re.compile(r"\b(?:at|@|bei) #?([0-9]{2,7})(?=\s{0,3}(?:[?,;]|$|and\b|und\b|of\b|on\b|in\b))", re.IGNORECASE)
 _JOB = re.compile(r"\b(?:job|run)\s{1,3}#?([A-Za-z0-9][\w.-]{0,80})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9][\w.-]{1,80}")
 _MENTION = re.compile(r"<[@!#][^>\s]{1,80}>")
@@ -40,7 +42,7 @@ class Question:
 
     nodes, jobs: names of nodes of the job and of other jobs, in their order. unknown: what looks like a node's
     name, and is none of the job. ids: of evidence. quoted: what stands between quotation marks. plain: the whole in
-    small English words, names by their kind (bot/ask/english.py).
+    small English words, names by their kind (bot/ask/english.py). asking: the same of the part that asks.
     """
 
     text: str
@@ -52,6 +54,13 @@ class Question:
     jobs: tuple[str, ...] = ()
     quoted: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    asking: str = ""
+
+    @property
+    def asked(self) -> "Question":
+        """The part that asks, by which the kind of an answer is known; what is stated beside it only says of what."""
+        whole = self.asking in ("", self.plain)
+        return self if whole else replace(self, plain=self.asking, text=asking_part(self.text))
 
     def says(self, *stems: str) -> bool:
         """Whether a word of the plain question begins with any of these."""
@@ -76,12 +85,14 @@ def read_question(text: str, nodes: Sequence[str], jobs: Collection[str] = (), o
         name.upper() for name in _EVIDENCE.findall(text) if name.casefold() not in {job.casefold() for job in others}
     ]
     quoted = [(match[1] or match[2]).strip() for match in _QUOTED.finditer(text)]
+    names = [*found.values(), *found, *strangers]
     return Question(
         text=text,
-        plain=normal(text, [*found.values(), *found, *strangers], others),
+        plain=normal(text, names, others),
+        asking=normal(asking_part(text), names, others),
         nodes=tuple(found),
         ranks=tuple(dict.fromkeys(ranks)),
-        iterations=tuple(dict.fromkeys(int(number) for number in _ITERATION.findall(text))),
+        iterations=tuple(dict.fromkeys(int(number) for number in _ITERATION.findall(text) or _AT.findall(text))),
         ids=tuple(dict.fromkeys(ids)),
         jobs=tuple(others),
         quoted=tuple(dict.fromkeys(quoted)),

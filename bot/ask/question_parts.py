@@ -5,28 +5,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bot.ask.about_events import telling_words
+from bot.ask.clauses import BETWEEN, LEADS, begins_as_question, is_topic
 from bot.ask.question import Question
-from bot.ask.wanted_value import MOMENT, head_of, wanted
+from bot.ask.wanted_value import MOMENT, Wanted, head_of, wanted, yes_or_no
 from bot.ask.word_lists import stop_words
 
+MAX_BARE = 3  # words of a name that is asked for by itself; chosen: "final eval loss"
 MAX_PARTS = 3  # of which each gets its sentence: more do not fit an answer of five lines
-_BETWEEN = re.compile(
-    r"([?\uff1f]{1,8}\s{0,8}|[!.;,:\u3002\uff1b\uff0c]{1,8}(?:\s{1,8}|(?<=[\u3002\uff1b\uff0c]))|\s{1,8}(?:and|und|plus|sowie|but|aber|&|\+)\s{1,8}|和|以及)",
-    re.IGNORECASE,
-)
-_LEADS = re.compile(
-    r"^(?:(?:and|und|also|then|but|aber|or|oder|so|auch|dann|which one|另外|还有)\s{1,8}){1,2}", re.IGNORECASE
-)
-# A part that begins so asks something by itself; a statement or the rest of a list does not
-_ASKS = re.compile(
-    r"^(?:(?:since|for|in|on|at|by|from|to|until|seit|ab|bis|auf|bei|von|mit)\s{1,3})?(?:(?:what|who|where|when|how)(?:['\u2019]?s)?|which|whose|whom|why|is|are|was|were|did|does|do|can|could|should|will|would|has|have"
-    r"|any(?:thing|body|one)?|show|tell|list|give|explain|wer|wie(?:viel\w{0,2})?|wann|wo|warum|wieso|weshalb|welche\w{0,2}|wodurch|ist|sind|war|waren|wurde\w{0,1}|wird|hat|hatten?|gab|gibt|läuft|lief|konnte\w{0,1}"
-    r"|kann|soll\w{0,2}|muss|zeig\w{0,2})\b|(?:什么|为什么|为何|谁|哪|怎么|多少|几|是否|是不是|有没有|吗|呢|多久|多大|多快)",
-    re.IGNORECASE,
-)  # fmt: skip
 _LAST = re.compile(r"\s{1,8}(?:and|und|plus|sowie|but|aber|&|\+)\s{0,8}$", re.IGNORECASE)
 _LIST = re.compile(r"[,;]?\s{1,8}(?:and|und|&|\+|/)\s{1,8}|[,;]\s{1,8}|和", re.IGNORECASE)
-_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 ELSE = re.compile(r"\b(?:others?|the rest|everyone else|anderen?|übrigen?)\b|其他|其它|别的", re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:that|it|they|this|those|these|them|das|es|sie|daran)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"#?[0-9][0-9.,]{0,12}")
@@ -45,15 +32,17 @@ def parts_of(question: Question, read: Callable[[str], Question]) -> list[Questi
     Args:
         read: reads a part as a question of its own.
     """
-    pieces = _BETWEEN.split(question.text)
+    pieces = BETWEEN.split(question.text)
     texts: list[str] = []
     for text, mark in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
-        bare = _LEADS.sub("", text.strip())
+        bare = LEADS.sub("", text.strip())
         asks = begins_as_question(bare) or ("?" in mark and bool(texts) and texts[-1].rstrip().endswith("?"))
         if bare and (not texts or (asks and _stands_alone(texts[-1]))):
             texts.append(bare + mark)
         elif texts:
             texts[-1] += text + mark
+    if len(texts) > 1 and is_topic(texts[0]) and begins_as_question(texts[1]):
+        texts[:2] = [f"{texts[0].strip(' ?')}, {texts[1]}"]  # "slow? which worker" is one question
     if len(texts) > 1 and not (telling_words(first := read(texts[0])) or wanted(first) or begins_as_question(texts[0])):
         texts[:2] = [f"{texts[0].strip(' ?')} {texts[1]}"]  # "and rank 4? also killed?" is one question
     parts: list[Question] = []
@@ -76,19 +65,15 @@ def listed_of(question: Question, read: Callable[[str], Question]) -> list[Quest
     ):
         return []
     asking = begins_as_question(pieces[1])
+    no_value = wanted(question)[:1] in ((Wanted.WHO,), (Wanted.WHEN,)) or yes_or_no(question)
+    if question.asking != question.plain and (no_value or len(pieces[0].split()) > MAX_BARE):
+        return []  # "deadline exceeded on 7 hosts, whos missing": what is said before is no name of a value
     if asking and _REFERS.search(pieces[1]):  # "found a stale lock file, does that matter?" is one question
         return []
     head, tail = None if asking else _HEAD.match(pieces[0]), None if asking else _TAIL.search(pieces[-1])
     texts = [f"{head[0] if head and at else ''}{piece}" for at, piece in enumerate(pieces)]
     texts = [*(f"{text}{tail[0] if tail and not _TAIL.search(text) else ''}" for text in texts[:-1]), texts[-1]]
     return [_with_names(read(text), question) for text in texts]
-
-
-def clause_of(question: Question, read: Callable[[str], Question]) -> Question | None:
-    """What is asked behind a statement ("it shows an assert, is a1 broken?"), with all names; None where nothing is."""
-    pieces = [_LEADS.sub("", piece.strip()) for piece in _BETWEEN.split(question.text)[::2]]
-    asking = next((at for at, piece in enumerate(pieces) if piece and begins_as_question(piece)), 0)
-    return _with_names(read(" ".join(filter(None, pieces[asking:]))), question) if asking else None
 
 
 def main_of(question: Question, read: Callable[[str], Question]) -> Question | None:
@@ -100,7 +85,13 @@ def main_of(question: Question, read: Callable[[str], Question]) -> Question | N
 def with_noun(text: str, before: Question) -> str:
     """The text with what a question before speaks of, where it only says "it" or "an older one"; else as it is."""
     noun = " ".join(word for word in head_of(before) if word not in _NO_NOUNS) or next(
-        (word for word in _NOUN.findall(before.text) if word.casefold() not in stop_words() | _NO_NOUNS), ""
+        (
+            word
+            for pattern in (_OF_ARTICLE, _NOUN)
+            for word in pattern.findall(before.text)
+            if word.casefold() not in stop_words() | _NO_NOUNS
+        ),
+        "",
     )
     it = _IT.search(text)
     it = it if it and text[it.end() :].strip(" ?.!") else None  # "which process was it" is of the job
@@ -121,15 +112,11 @@ _OF_ITSELF = re.compile(
     r"|\b(?:which|what|who)\b.{0,12}\bone\b|\b(?:no|any|some|every) ?one\b|\bone (?:node|rank|of)\b|\bmatter|\bmean",
     re.IGNORECASE,
 )
+_OF_ARTICLE = re.compile(r"\b(?:the|an?|my|our|this|that) ([A-Za-z_][\w./-]{2,60})", re.IGNORECASE)
 _NOUN = re.compile(r"[A-Za-z_][\w./-]{2,60}")
 _NO_NOUNS = frozenset(
     "good bad newest latest broken slow whats there old long iteration step time rank node".split()  # noqa: SIM905
 )
-
-
-def begins_as_question(text: str) -> bool:
-    """Whether a part of a text asks something by itself."""
-    return (_ASKS.search(text) if _CHINESE.search(text) else _ASKS.match(text)) is not None
 
 
 def _stands_alone(text: str) -> bool:

@@ -41,7 +41,7 @@ _ASKS = {
         r"(?:module|package|argument|arg|flag|key|setting|option|variable|param\w{0,5})s?\b"
     ),
     Wanted.WHO: re.compile(
-        r"\b(?:who|whose|whom)\b|\b(?:which|what|whose)\s(?:\w{1,20}\s){0,2}"
+        r"\b(?:who(?:.?s)?|whose|whom)\b|\b(?:which|what|whose)\s(?:\w{1,20}\s){0,2}"
         r"(?:ranks?|nodes?|hosts?|machines?|box|boxes|servers?|workers?|pods?|process\w{0,2}|gpus?|stages?)\b"
     ),
 }
@@ -83,9 +83,16 @@ MOMENT = re.compile(
 )
 
 
+_TERSE_MOMENT = re.compile(  # "loss before it died"
+    r"^((?:[\w/%-]{1,30} ){0,3}[\w/%-]{1,30}) (?:(?:right|just|shortly) )?(?:before|when|until|after) "
+    r"(?:it|the job|that|this|we|everything)\b.{2,40}$",
+    re.IGNORECASE,
+)
+
+
 def moment_of(text: str) -> str:
     """The clause of a question that only tells the moment; empty where there is none."""
-    match = MOMENT.match(text)
+    match = MOMENT.match(text) or _TERSE_MOMENT.match(text)
     return text[match.end(1) :] if match else ""
 
 
@@ -102,7 +109,7 @@ _HEAD = re.compile(
 
 def head_of(question: Question) -> tuple[str, ...]:
     """The words of the noun behind "what" or "which"; none where it has none."""
-    match = _HEAD.search(question.plain)
+    match = _HEAD.search(question.asked.plain)
     return tuple((match[1] or match[2]).split()) if match else ()
 
 
@@ -131,7 +138,8 @@ def asks_if_cause(question: Question) -> bool:
 
 def wanted(question: Question) -> tuple[Wanted, ...]:
     """The kinds of value that a question asks for, in the order of their words; often none."""
-    found = [(match.start(), kind) for kind, asks in _ASKS.items() if (match := asks.search(question.plain))]
+    plain = question.asked.plain
+    found = [(match.start(), kind) for kind, asks in _ASKS.items() if (match := asks.search(plain))]
     return tuple(kind for _, kind in sorted(found))
 
 
@@ -142,7 +150,7 @@ def wants_data(question: Question) -> bool:
 
 def yes_or_no(question: Question) -> bool:
     """Whether a yes, a no or "unknown" would answer it."""
-    texts = (question.plain, question.text.casefold())
+    texts = (question.asked.plain, question.asked.text.casefold())
     return not wanted(question) and any(_YES_NO.search(text.strip("?!. ")) for text in texts)
 
 

@@ -52,7 +52,7 @@ def who_logged(subject: Subject, question: Question) -> Lines | None:
     if len(subject.parsed.nodes) < 2 and len(subject.home) < 2:
         return None
     named = named_units(subject, question)
-    if named and yes_or_no(question) and _HAPPENED.match(question.plain):
+    if named and yes_or_no(question) and _HAPPENED.match(question.asked.plain):
         return _whether_named(subject, question)
     if _COUNTED.search(question.plain) and not named:
         return _how_many(subject, question)

@@ -51,8 +51,13 @@ class WordWeights:
         stopped = {*stop_words(), *(stem_of(word) for word in stop_words())}
         words = {stem for stem in terms_of(question.plain) if not stem.startswith("=") and not stem.isdigit()}
         words |= {name for name in terms_of(named) if not name.startswith("=") and not _AMOUNT.fullmatch(name)}
+        words = {word[:-1] if word.endswith("s") and self._is_plural(word) else word for word in words}
         counted = {"number"} if Wanted.HOW_MANY in wanted(question) else set()
         return frozenset((words - stopped - names - _KINDS - numbers) | counted)
+
+    def _is_plural(self, word: str) -> bool:
+        """Whether lines hold a short word without its "s" only: "gpus", from which the stem keeps it."""
+        return not self.often[word] and bool(self.often[word[:-1]])
 
     def known(self, words: Iterable[str]) -> frozenset[str]:
         """Those of some words that any message holds, as they are or by a word of the same meaning."""

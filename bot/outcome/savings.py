@@ -32,6 +32,8 @@ _SAVED = re.compile(
     rb"|\bsaved(?: [\w.]{1,20}=| in [0-9]| [0-9]{1,9}\b|[ .!]{0,3}$)"
     rb"|\b(?:checkpoint|ckpt) (?:at|@) (?:it|iter|iteration|step|round|epoch) ?[0-9]"
     rb"|\b(?:checkpoint|ckpt)\b[^\n]{0,40}\b(?:created|committed)\b|\bcommitted\b[^\n]{0,40}(?:checkpoint|ckpt|step)"
+    rb"|\bsave (?:done|ok|complete)\b"
+    rb"|\b(?:checkpoint|ckpt)\b[^\n]{0,40}\bwrite [0-9.]{1,12} ?[kmgt]i?b in [0-9]"
     rb"|\b(?:snapshot|restart(?: file)?)\b[^\n]{0,80}\b(?:written|ok|done|complete)\b"
     rb"|\bsnapshot[\"']?[^\n]{0,40}\b(?:round|step|iter(?:ation)?|epoch)[\"']?[=: ]{1,3}[0-9]"
     rb"|\b(?:sicherung|zwischenstand)\b[^\n]{0,80}\b(?:fertig|geschrieben|gespeichert|beendet|abgeschlossen)\b"
@@ -50,8 +52,7 @@ _WHAT = (
         b"weights",
         b"shard",
         b"snapshot",
-        b"save_",
-        b"saved",
+        b"save",
     ),
     *(b"restart", b"sicherung", b"zwischenstand", "保存".encode()),
 )
@@ -59,7 +60,7 @@ _WHAT = (
 _WORDS = (
     *(b"saved", b"wrote", b"written", b"stored", b"dumped", b"complete", b"done", b"finished", b".pth.tar"),
     *(b"uploaded", b"exported", b"persisted", b"flushed", b"synced", b"pushed", b"snapshot"),
-    *(b"created", b"committed", b"restart", b"save : rank"),
+    *(b"created", b"committed", b"restart", b"save : rank", b"write", b"save ok"),
     *(b"ckpt:", b"ckpt_", b"ckpt-", b"ckpt.", b"ckpt ", b"checkpoint:", b"checkpoint_", b"checkpoint-"),
     *(
         b"sicherung",
