@@ -22,8 +22,8 @@ _NAME = re.compile(r'"(?:key|event|event_name)": ?"([A-Za-z_][\w.-]{0,60})"')
 _FIELD_LINE = re.compile(r"^\W{0,8}([A-Za-z_][\w.-]{0,60}) ?[=:] {0,8}<NUM>\W{0,2}$")
 # What was raised, with which a report begins: two errors of one function are two events.
 _TYPE = re.compile(rf"^{BLOCK_MARK}((?:[A-Za-z_]\w{{0,60}}\.){{0,8}}[A-Z]\w{{0,60}}(?:Error|Exception))(?!\w)")
-# Codes of a runtime that say what ended: of one report the one is the fault, and the other waited for it
-_CODE = re.compile(r"\bNRT_[A-Z]{2,20}(?:_[A-Z]{1,20}){1,6}\b")
+# Codes of AWS Neuron's runtime and of HPE's network driver: who failed and who waited, a link that is up or down
+_CODE = re.compile(r"\b(?:NRT|CXI)_[A-Z]{2,20}(?:_[A-Z]{1,20}){1,6}\b")
 _TWO_WORDS = re.compile(r"\btimed out\b", re.IGNORECASE)
 _LETTER = re.compile(r"^\[?([EWIF])(?:<TS>| [\w./-]+:(?:<NUM>|\d+)\])")
 _LEVEL = re.compile(r"\b(FATAL|CRITICAL|ERROR|WARN|WARNING|INFO|DEBUG|TRACE)\b|" + _LETTER.pattern)
@@ -44,7 +44,7 @@ _DIGIT = re.compile(r"[0-9]")  # masks leave them in slots only, and to look for
 _MAY_TELL = (
     *("succe", "abort", "fail", "cancel", "kill", "down", "up", "lost", "dead", "time", "refused", "reset", "closed"),
     *("denied", "unreach", "corrupt", "invalid", "error", "exception", "nan", "inf", "fatal", "critical", "warn"),
-    *("segm", "terminat", "illegal", "nrt_", "debug", "trace", "e<ts>", "w<ts>", "i<ts>", "f<ts>"),
+    *("segm", "terminat", "illegal", "nrt_", "cxi_", "debug", "trace", "e<ts>", "w<ts>", "i<ts>", "f<ts>"),
 )
 _LEVEL_WITHIN = 200  # characters; a level further right is something that the line talks about
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.support.memory_cache import MemoryCache
-from core.baseline import MAX_BASELINE, choose_baseline, normal, profile_job
+from core.baseline import MAX_BASELINE, OTHER_WORDS, choose_baseline, normal, profile_job
 from core.cache import ByteCache
 from core.job import Job, Manifest, Status
 from core.parsing.templates import find_templates
@@ -247,3 +247,16 @@ def test_what_changes_no_profile_keeps_the_key() -> None:
 
     assert _key_of(replace(one, problems=("x",))) == _key_of(one)
     assert _key_of(one) == _key_of(job({"rank_1.log": lines(at(0, "b")), "rank_0.log": lines("a")}, job_id="s1"))
+
+
+@pytest.mark.parametrize(("more", "others"), [(OTHER_WORDS - 1, 0), (OTHER_WORDS, 1)], ids=["settings", "a version"])
+def test_how_fast_another_version_trains_is_no_measure(more: int, others: int) -> None:
+    """A job that lists many settings before its first iteration of which a good job has none."""
+    letters = [f"{first}{second}" for first in "abcdefgh" for second in "stuvwxyz"]
+    listed = [f"{name} {name * 2}: {name[::-1]} {name * 3}" for name in letters[:more]]
+    good = job({"train.log": lines(*steps(20))}, job_id="s1", status=Status.COMPLETED)
+
+    usual = parse(job({"train.log": lines(*listed, *steps(20, seconds=3.0))}), good).usual
+
+    assert usual is not None
+    assert (usual.others, usual.pace is None) == (others, bool(others))

@@ -234,3 +234,14 @@ def test_pictures_show_what_is_told() -> None:
     assert {bar.node: bar.score for bar in found.pictures.nodes}["node-1"] == found.nodes[0].score
     assert {one.name for one in found.pictures.series} >= {"loss"}
     assert all(bar.last_iteration == 9 for bar in found.pictures.nodes)
+
+
+def test_a_suspects_own_line_is_cited_before_those_of_others() -> None:
+    """All nodes say it, the suspect last; who reads the first line reads its own."""
+    said = {rank: [at(10 + (rank == 2), "ERROR OSError: [Errno 5] Input/output error")] for rank in (0, 2)}
+    found = diagnose(four_nodes({**said, 2: [*said[2], at(30, "kernel: NVRM: Xid (PCI:0000:41:00): 79, pid=1")]}), [])
+    shared = [event for event in found.events if len(event.nodes) > 1]
+
+    assert found.nodes[0].node == "node-2"
+    assert shared
+    assert all("2" in event.lines[0].file for event in shared)

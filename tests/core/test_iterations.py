@@ -182,6 +182,15 @@ def test_of_two_attempts_the_last_one_counts() -> None:
     assert found.numbers.tolist() == [51, 52]
 
 
+def test_a_message_that_counts_once_begins_no_run() -> None:
+    """A warning that names a part of a step stands among many lines that count."""
+    warning = at(40, "WARNING loss is not finite in micro batch 1, skipping backward of this step")
+
+    found = counted(job({"train.log": lines(*(at(n, f"step={n}/90 loss=2.50 lr=0.001") for n in range(31)), warning)}))
+
+    assert (found.last, found.began) == (30, None)
+
+
 def test_ranks_that_share_a_file_do_not_start_anew() -> None:
     """Ranks print a little apart; that is no second run."""
     found = counted(job({"train.log": lines(*(f"iteration {n}/ 100 | lm loss: 5.0" for n in (1, 2, 1, 3, 2, 4, 3)))}))

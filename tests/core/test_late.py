@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.diagnose import diagnose
 from core.job import Job, Status
 from core.model import Diagnosis, Role, Scope
-from tests.support.jobs import at, job, lines, log_file
+from tests.support.jobs import at, job, lines, log_file, raised
 
 NODES = ("site-a", "site-b", "site-c", "site-d", "site-e")
 
@@ -59,6 +59,19 @@ def test_last_words_are_shown_and_are_no_causes() -> None:
     assert {one.role for one in found.events} == {Role.PROPAGATED}
     assert found.scope is Scope.JOB
     assert found.headline.startswith("All 5 nodes ended with \u201cobjective is no longer finite")
+
+
+def test_the_work_of_who_breaks_afterwards_is_no_word_on_others() -> None:
+    """A rank that begins an evaluation in words that no good job has, and raises an exception there."""
+    trained = [at(n, f"step {n}/100 | loss 5.0") for n in range(1, 10)]
+    broke = lines(*trained, at(12, "entering the drawing of metric plots now"), *raised("ValueError: of no use"))
+    ranks = {f"node-{n}": (n,) for n in range(4)}
+    files = {f"node-{n}/rank_{n}.log": broke if n == 2 else lines(*trained) for n in range(4)}
+
+    found = diagnose(job(files, nodes=tuple(ranks), node_ranks=ranks, status=Status.FAILED), [])
+
+    assert [event.role for event in found.events] == [Role.ROOT]
+    assert "drawing" not in "".join(event.template for event in found.events)
 
 
 def test_what_was_said_while_the_job_made_progress_is_not_late() -> None:

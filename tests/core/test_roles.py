@@ -244,6 +244,31 @@ def test_a_timed_error_shortly_before_a_stop_came_before_it() -> None:
     assert of_kind("storage", failed).role is Role.ROOT
 
 
+def test_of_a_stop_that_is_told_twice_the_clock_tells_when() -> None:
+    """The output of a job has no clock of its own: the stop below its last step may have come an hour later."""
+    bare = "slurmstepd: error: *** JOB 77 ON node-0 CANCELLED DUE TO TIME LIMIT ***"
+    failed = four_nodes(
+        {2: [at(12, "ERROR OSError: [Errno 5] Input/output error")]},
+        usual=steps(9),
+        others={"slurm.out": [at(10, "srun: step began"), bare], "slurmctld.log": [at(900, LIMIT)]},
+    )
+
+    assert of_kind("storage", failed).role is Role.ROOT
+
+
+def test_who_could_not_be_reached_and_never_spoke_was_not_survived() -> None:
+    """However much the others say until they have waited in vain."""
+    joined = "torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. 3/4 clients joined."
+    waited = [*(f"loading shard {n}" for n in range(60)), *raised(joined)]
+    said = ["pdsh@login: node-3: ssh exited with exit code 255"]
+    said += [f"node-{n}: [rank{n}]: {text}" for n in range(3) for text in waited]
+    ranks = {f"node-{n}": (n,) for n in range(4)}
+
+    found = diagnose(job({"console.log": lines(*said)}, nodes=tuple(ranks), node_ranks=ranks), [])
+
+    assert (found.scope, [node.node for node in found.nodes][:1]) == (Scope.NODE, ["node-3"])
+
+
 @pytest.mark.parametrize(("before", "role"), [(True, Role.ROOT), (False, Role.TEARDOWN)])
 def test_in_the_file_of_the_stop_the_place_tells_what_came_before(before: bool, role: Role) -> None:
     """An exception right above the stop failed before it, however few seconds passed; one below it did not."""

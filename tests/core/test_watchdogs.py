@@ -65,6 +65,14 @@ def test_two_halves_in_different_collectives_name_nobody() -> None:
     assert "ranks 0, 2 in _ALLGATHER_BASE of 4096, ranks 1, 3 in _REDUCE_SCATTER_BASE of 4096" in " ".join(found.why)
 
 
+def test_of_two_stages_one_sends_and_the_other_receives() -> None:
+    """Operations between two differ from stage to stage, and accuse nobody."""
+    said = {rank: watchdog(rank, enqueued=50, completed=48, operation="RECV") for rank in range(1, 4)}
+    said[0] = watchdog(0, enqueued=50, completed=48, operation="SEND")
+
+    assert "OpType" not in " ".join(node.because for node in diagnose(hung(said), []).nodes)
+
+
 @pytest.mark.parametrize(("operation", "size"), [("ALLREDUCE", 1), ("BROADCAST", 4096)], ids=["a barrier", "another"])
 def test_the_first_rank_alone_took_a_branch_of_the_program(operation: str, size: int) -> None:
     """``if rank == 0: dist.barrier()``: the others are in the next gradient."""

@@ -34,6 +34,7 @@ _NAMES: dict[Meaning, tuple[str, ...]] = {
     ),
     Meaning.TIME: (
         "timestamp", "@timestamp", "time", "ts", "asctime", "datetime", "date", "created", "t", "@t", "timeUnixNano",
+        "lastTimestamp", "eventTime",  # of events of Kubernetes
     ),
     Meaning.LOGGER: ("logger", "logger_name", "log.logger", "name", "logger.name"),
     Meaning.RANK: ("rank", "RANK", "global_rank", "GLOBAL_RANK", "world_rank", "process_rank", "labels.rank"),

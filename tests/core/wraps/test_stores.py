@@ -320,7 +320,7 @@ def test_where_sruns_label_is_the_rank_it_tells_enough(apart: int, known: list[s
     "form",
     [
         b"[RANK %d]", b"(rank %d)", b"rank=%d", b"[Rank %d]", b"[rank: %d]", b"<global_rank %d>",
-        b"rank{id=%d}:", b"run{job=a rank=%d local=3}:",
+        b"rank{id=%d}:", b"run{job=a rank=%d local=3}:", b"[rank %d/48]", b"[rank %2d/48]",
     ],
 )  # fmt: skip
 def test_ranks_are_written_in_many_ways(form: bytes) -> None:
