@@ -43,6 +43,20 @@ def test_complaints_at_another_time_accuse_nobody(complains: dict[int, float], l
     assert diagnose(becomes_slow(complains, last), []).nodes == ()
 
 
+@pytest.mark.parametrize(("hot", "named"), [((1, 4), ["node-1", "node-4"]), ((0, 1, 4), [])], ids=["few", "half"])
+def test_few_that_became_slow_then_are_the_suspects(hot: tuple[int, ...], named: list[str]) -> None:
+    """Two of six in one rack are too hot: what makes a machine slow needs no rank that breaks."""
+    throttled = "kernel: mce: CPU52: Package temperature above threshold, cpu clock throttled (total events = 7)"
+    said = [at(n if n <= 40 else 40 + 2.6 * (n - 40), f"step {n} loss 2.5") for n in range(1, 81)]
+    files = {f"node-{n}/rank_{n}.log": lines(*said) for n in range(6)}
+    files |= {f"node-{n}/kern.log": lines(at(1, "kernel: up"), *[at(42, throttled)] * (n in hot)) for n in range(6)}
+    ranks = {f"node-{n}": (n,) for n in range(6)}
+
+    found = diagnose(job(files, nodes=tuple(ranks), node_ranks=ranks, status=Status.CANCELLED), [])
+
+    assert [node.node for node in found.nodes] == named
+
+
 def without_a_clock(complains: tuple[int, ...]) -> Job:
     """The same of kernels that count from their start alone."""
     said = [at(n if n <= 40 else 40 + 2.6 * (n - 40), f"step {n} loss 2.5") for n in range(1, 81)]
