@@ -89,7 +89,7 @@ def bar(last: int, total: int, label: str = "") -> str:
         ("[2026-11-21 04:00:00] INFO     [olmo.train:968, rank=0] [step={n}/500]", 500),
         ("0: 2026-11-21 04:00:00.123\tn1:0\tolmo.train:1245\tINFO\t[step={n}/500,epoch=0]", 500),
         (
-            "2026-11-21T04:00:00 - 0 - tqdm_loggable.tqdm_logging - INFO :: Progress on:train {n}.0it/70.0it rate:76.8s/it",
+            "2026-11-21T04:00:00 - 0 - tqdm_loggable.tqdm_logging - INFO :: Progress on:train {n}.0it/70.0it rate:7s",
             70,
         ),
         ("{n}/500 [=====>........................] - ETA: 1:00 - loss: 2.34", 500),
