@@ -22,7 +22,7 @@ from core.parsing.parse import JobReading, Progress, read_job, reading_key
 
 MAX_MARKERS = 20_000  # lines of a good job that are read for its pace: half a second
 OTHER_WORDS = 32  # messages above the first iteration that make it another version of the program: what a setting or a
-# fault changed is at most 11 of them in twelve labelled sets, another version's list of arguments 70 (docs/LOG.md)
+# fault changed is at most 12 of them in the sets other, AS and AT, another version's list of arguments 70 (docs/LOG.md)
 MAX_BASELINE = 8  # three good jobs settle what is normal on the lab jobs (docs/LOG.md); more only cost time
 
 

@@ -55,7 +55,7 @@ def _never_there(parsed: Parsed, candidates: Sequence[Candidate]) -> frozenset[i
     table = parsed.table
     absent = set(parsed.nodes) - {origin.node for origin in table.origins if origin.rank is not None}
     naming = [candidate for candidate in candidates if candidate.fact.named is not None and candidate.survived]
-    if not absent or not naming or parsed.unit != "node":
+    if not absent or not naming or not table.ranks or parsed.unit != "node":
         return frozenset()
     texts = read_rows(parsed.files, table, sorted({int(candidate.rows[0]) for candidate in naming}))
     return frozenset(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.logs.wraps.fields import MEANINGS, Meaning
 from core.logs.wraps.line_forms import Cut, Run, RunKind, Token
@@ -40,9 +40,23 @@ class Member:
     is_bare: bool = False
 
 
+_KINDS = frozenset({"involvedObject.kind", "regarding.kind"})  # of Kubernetes' events: whose the event is hangs on it
+_OF_KINDS = frozenset({"involvedObject.name", "regarding.name"})
+
+
 def cut_object(line: bytes) -> Cut | None:
     """The tokens of an object; None when a value of it cannot be told by where it stands."""
-    return cut_members(line, list(_members(line)))
+    members = list(_members(line))
+    paths = {member.path for member in members}
+    if "fields.message" in paths and "message" not in paths:  # of Rust's tracing (core.logs.wraps.records)
+        members = [replace(member, path=_opened(member.path)) for member in members]
+    return cut_members(line, members)
+
+
+def _opened(path: str) -> str:
+    """The path of a field of tracing's event, or of the span around it, as if it stood beside them."""
+    within = path.removeprefix("fields.") if path.startswith("fields.") else path.removeprefix("span.")
+    return path if path == "span.name" else within
 
 
 def cut_members(line: bytes, members: Sequence[Member]) -> Cut | None:
@@ -94,8 +108,8 @@ def _leading(members: Sequence[Member]) -> dict[Meaning, str]:
 
 def _tokens(member: Member, leading: dict[Meaning, str]) -> tuple[Token, ...] | None:
     """What stands for a value: itself, a run of what it is made of, or None where lines differ in more than that."""
-    meaning, _ = MEANINGS.get(member.path, (None, 0))
-    if member.is_word or not member.value or meaning is Meaning.LEVEL:
+    meaning, _ = (Meaning.NODE, 0) if member.path in _OF_KINDS else MEANINGS.get(member.path, (None, 0))
+    if member.is_word or not member.value or meaning is Meaning.LEVEL or member.path in _KINDS:
         return (member.value,)
     if meaning is Meaning.TRACEBACK:
         return None

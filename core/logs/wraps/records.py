@@ -8,7 +8,7 @@ spoke and when becomes the label; the traceback follows, line by line.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -20,6 +20,7 @@ from core.logs.wraps.stamps import NO_STAMP, Stamp, epoch, iso
 MAX_VALUE, MAX_FIELDS = 1_000, 200  # characters of a value; fields of a record
 
 
+_NUMBER = re.compile(r"[-+.\deE]{1,40}", re.ASCII)
 _PLAIN = re.compile(r'[^\s"=]+', re.ASCII)  # a value that needs no quotes
 _LINE_END = re.compile(r"\r?\n|\r")
 _TELLING = frozenset((Meaning.LEVEL, Meaning.TIME, Meaning.NODE, Meaning.UNIT, Meaning.RANK))
@@ -47,7 +48,7 @@ def read_record(record: Mapping[str, Any]) -> Peeled:
     return Peeled(
         as_bytes("\n".join([" ".join(filter(None, parts)), *more])),
         next((stamp for value in fields.all(Meaning.TIME) if (stamp := _time(value)).text), NO_STAMP),
-        tuple(as_bytes(node) for node in _named(fields.all(Meaning.NODE))),
+        tuple(as_bytes(node) for node in fields.all(Meaning.NODE)),
         _whole(fields.first(Meaning.RANK)),
         _whole(fields.first(Meaning.LOCAL_RANK)),
         as_bytes(fields.first(Meaning.UNIT) or ""),
@@ -93,12 +94,6 @@ _TRACE = (Meaning.TRACEBACK, 0)  # whatever its field is called
 _ORDER, _NAME = itemgetter(0), itemgetter(0)
 
 
-def _named(nodes: Iterable[str]) -> Sequence[str]:
-    """Those that are names, if any is: beside a host a node that is a number is one of its sockets."""
-    every = list(nodes)
-    return [node for node in every if not node.isdecimal()] or every
-
-
 def _opened(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """A record whose message stands in an object of its own, without that object."""
     return _of_tracing(_of_loguru(_of_event(record)))
@@ -115,14 +110,16 @@ def _of_event(record: Mapping[str, Any]) -> Mapping[str, Any]:
 def _of_tracing(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """``{"timestamp": ..., "level": ..., "fields": {"message": ...}, "target": ..., "span": {...}}`` of Rust's tracing.
 
-    Who speaks stands beside the event (tracing-subscriber src/fmt/format/json.rs, 0.3), or in the span around it.
+    Who speaks stands beside the event (tracing-subscriber src/fmt/format/json.rs, 0.3), or in the span around it; a
+    node that is a number is a socket of its machine.
     """
     inner, span = record.get("fields"), record.get("span")
     if "message" in record or not (isinstance(inner, dict) and "message" in inner):
         return record
     around = span if isinstance(span, dict) else {}
+    told = {name: value for name, value in inner.items() if name != "node" or not _NUMBER.fullmatch(str(value))}
     outer = {name: value for name, value in record.items() if name not in ("fields", "span", "spans")}
-    return {**inner, **{name: value for name, value in around.items() if name != "name"}, **outer}
+    return {**told, **{name: value for name, value in around.items() if name != "name"}, **outer}
 
 
 def _of_loguru(record: Mapping[str, Any]) -> Mapping[str, Any]:
